@@ -1,0 +1,157 @@
+/**
+ * What happened, in the past tense: the only thing that is ever recorded. Every display and
+ * every state is a fold of these. Schemas first; the types are inferred from them. A record
+ * may gain keys from a newer release of the same format: unknown keys are kept, never refused.
+ */
+import { z } from "zod";
+
+const SubStep = z.object({
+  phase: z.int().min(0),
+  name: z.string(),
+  detail: z.string(),
+});
+
+const FlowState = z.object({
+  flow: z.string(),
+  step: z.string(),
+  name: z.string(),
+  status: z.string(),
+  subStep: SubStep,
+  retryCount: z.int().min(0).max(3),
+  cycle: z.int().min(1),
+  tracker: z.string().exactOptional(),
+  skipped: z.array(z.string()),
+  completed: z.array(
+    z.object({ step: z.string(), name: z.string(), completed: z.string(), outcome: z.string() }),
+  ),
+  keyDecisions: z.array(z.string()),
+  lastSession: z
+    .object({ date: z.string(), endedAt: z.string(), reason: z.string(), notes: z.string() })
+    .exactOptional(),
+  retryLog: z.array(
+    z.object({
+      attempt: z.int().min(0),
+      step: z.string(),
+      name: z.string(),
+      subStep: z.string(),
+      reason: z.string(),
+      at: z.string(),
+    }),
+  ),
+  blockers: z.array(z.string()),
+});
+
+/** Bytes became the truth: created by us, found, edited by hand, brought by git, or migrated. */
+const StateFileAdopted = z.object({
+  type: z.literal("state-file-adopted"),
+  why: z.enum(["created", "imported", "hand-edit", "came-with-git", "migrated", "rebuilt"]),
+  path: z.string(),
+  /** Exactly what the file held (or is to hold): later renderings are edits of it. */
+  text: z.string(),
+  generation: z.union([z.literal(1), z.literal(2), z.literal(3)]),
+  variant: z.union([z.literal(12), z.literal(13), z.literal(14)]),
+  state: FlowState,
+  corrections: z.array(z.string()),
+});
+
+const StepStarted = z.object({
+  type: z.literal("step-started"),
+  step: z.string(),
+  name: z.string(),
+  cycle: z.int().min(1).exactOptional(),
+});
+const SubStepReported = z.object({ type: z.literal("sub-step-reported"), subStep: SubStep });
+const StepRetried = z.object({ type: z.literal("step-retried"), reason: z.string() });
+const StepFailed = z.object({ type: z.literal("step-failed"), blocker: z.string() });
+const StepCompleted = z.object({ type: z.literal("step-completed"), outcome: z.string() });
+const StepSkipped = z.object({ type: z.literal("step-skipped"), reason: z.string() });
+/** Where the flow stands next, before that step has begun. */
+const StepEntered = z.object({
+  type: z.literal("step-entered"),
+  flow: z.string(),
+  step: z.string(),
+  name: z.string(),
+  cycle: z.int().min(1),
+});
+const SessionEnded = z.object({
+  type: z.literal("session-ended"),
+  reason: z.string(),
+  notes: z.string(),
+});
+const BlockerRaised = z.object({ type: z.literal("blocker-raised"), text: z.string() });
+const BlockerCleared = z.object({ type: z.literal("blocker-cleared"), text: z.string() });
+const TrackerChosen = z.object({ type: z.literal("tracker-chosen"), tracker: z.string() });
+
+const DecisionAsked = z.object({
+  type: z.literal("decision-asked"),
+  decision: z.object({
+    id: z.string().regex(/^d-[0-9a-f]{12}$/),
+    kind: z.string(),
+    subject: z.string(),
+    cycle: z.int().min(1),
+    cause: z.string(),
+    question: z.string(),
+    options: z
+      .array(
+        z.object({
+          key: z.string().regex(/^[A-D]$/),
+          text: z.string(),
+          notes: z.array(z.string()).exactOptional(),
+        }),
+      )
+      .min(2)
+      .max(4),
+    recommendation: z.string(),
+    reason: z.string(),
+    destructive: z.boolean().exactOptional(),
+    blocks: z.string(),
+    askedAt: z.string(),
+  }),
+});
+const DecisionAnswered = z.object({
+  type: z.literal("decision-answered"),
+  id: z.string(),
+  key: z.string(),
+  by: z.string(),
+  at: z.string(),
+});
+/** The question no longer arises (the file it was about is gone, say). */
+const DecisionWithdrawn = z.object({
+  type: z.literal("decision-withdrawn"),
+  id: z.string(),
+  reason: z.string(),
+});
+
+/** Stands in the place of a record that could not be read any more. */
+const JournalRepaired = z.object({
+  type: z.literal("journal-repaired"),
+  lost: z.string(),
+  aside: z.string(),
+});
+
+export const Event = z.discriminatedUnion("type", [
+  StateFileAdopted,
+  StepEntered,
+  StepStarted,
+  SubStepReported,
+  StepRetried,
+  StepFailed,
+  StepCompleted,
+  StepSkipped,
+  SessionEnded,
+  BlockerRaised,
+  BlockerCleared,
+  TrackerChosen,
+  DecisionAsked,
+  DecisionAnswered,
+  DecisionWithdrawn,
+  JournalRepaired,
+]);
+export type Event = z.infer<typeof Event>;
+
+/** An event with its place in history. */
+export type RecordedEvent = Event & {
+  readonly seq: number;
+  readonly at: string;
+  readonly run: string;
+};

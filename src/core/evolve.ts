@@ -1,0 +1,77 @@
+/**
+ * State is the fold of events: `events.reduce(evolve, nothingYet)`. This file only dispatches
+ * to the nouns; it imports schemas as types alone, so that a page can run the same fold.
+ */
+import { type Decision, isOpen, optionFor } from "./decision.ts";
+import type { RecordedEvent } from "./event.ts";
+import { evolveFlow } from "./flow/evolve.ts";
+import type { Generation, Variant } from "./flow/generations.ts";
+import { currentForm, renderStateFile } from "./flow/render.ts";
+import type { FlowState } from "./flow/state.ts";
+
+/** The bytes that later renderings are edits of, and how that file is written. */
+export interface AdoptedFile {
+  readonly path: string;
+  readonly text: string;
+  readonly generation: Generation;
+  readonly variant: Variant;
+}
+
+export interface ProjectState {
+  readonly flow?: FlowState;
+  readonly stateFile?: AdoptedFile;
+  readonly decisions: Readonly<Record<string, Decision>>;
+}
+
+export const nothingYet: ProjectState = { decisions: {} };
+
+export function evolve(state: ProjectState, event: RecordedEvent): ProjectState {
+  const flow = evolveFlow(state.flow, event);
+  switch (event.type) {
+    case "state-file-adopted": {
+      const { path, text, generation, variant } = event;
+      return { ...state, ...(flow && { flow }), stateFile: { path, text, generation, variant } };
+    }
+    case "decision-asked":
+      // Asked once, ever: a second record of the same id changes nothing.
+      if (state.decisions[event.decision.id]) return state;
+      return { ...state, decisions: { ...state.decisions, [event.decision.id]: event.decision } };
+    case "decision-answered": {
+      const decision = state.decisions[event.id];
+      // The first answer wins, for ever.
+      if (!decision || !isOpen(decision)) return state;
+      const { key, by, at } = event;
+      const option = optionFor(decision, key);
+      const line = `${at.slice(0, 10)} ${decision.question} → ${key}) ${option?.text ?? ""}`;
+      return {
+        ...state,
+        ...(flow && { flow: { ...flow, keyDecisions: [...flow.keyDecisions, line] } }),
+        decisions: { ...state.decisions, [event.id]: { ...decision, answer: { key, by, at } } },
+      };
+    }
+    case "decision-withdrawn": {
+      const decision = state.decisions[event.id];
+      if (!decision || !isOpen(decision)) return state;
+      const withdrawn = { ...decision, withdrawn: event.reason };
+      return { ...state, decisions: { ...state.decisions, [event.id]: withdrawn } };
+    }
+    default:
+      return flow === state.flow || !flow ? state : { ...state, flow };
+  }
+}
+
+export const openDecisions = (state: ProjectState): Decision[] =>
+  Object.values(state.decisions).filter(isOpen);
+
+/**
+ * The state file as it should stand on disk. An older generation that has no number for the
+ * present step is left behind: the file goes on in the current form, under its own name.
+ */
+export function renderedStateFile(state: ProjectState): { path: string; text: string } | undefined {
+  const { flow, stateFile } = state;
+  if (!flow || !stateFile) return undefined;
+  const own = renderStateFile(stateFile.text, flow, stateFile);
+  const text = own.ok ? own : renderStateFile(stateFile.text, flow, currentForm);
+  if (!text.ok) throw new Error(`an adopted state file does not render: ${text.failure.message}`);
+  return { path: stateFile.path, text: text.value };
+}

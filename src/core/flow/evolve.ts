@@ -1,0 +1,100 @@
+import type { RecordedEvent } from "../event.ts";
+import { awaitingInvocation, type FlowState, flowStateAt, mostRetries } from "./state.ts";
+
+/** A flow's own events; anything else leaves it as it is. */
+export function evolveFlow(
+  flow: FlowState | undefined,
+  event: RecordedEvent,
+): FlowState | undefined {
+  if (event.type === "state-file-adopted") return event.state;
+  if (event.type === "step-entered") {
+    const { flow: name, step, cycle } = event;
+    return {
+      ...(flow ?? flowStateAt({ ...unset, flow: name, step, name: event.name, cycle })),
+      flow: name,
+      step,
+      name: event.name,
+      status: "not_started",
+      subStep: awaitingInvocation,
+      retryCount: 0,
+      cycle,
+    };
+  }
+  if (!flow) return flow;
+  switch (event.type) {
+    case "step-started":
+      return {
+        ...flow,
+        step: event.step,
+        name: event.name,
+        status: "in_progress",
+        subStep: awaitingInvocation,
+        retryCount: 0,
+        cycle: event.cycle ?? flow.cycle,
+      };
+    case "sub-step-reported":
+      return { ...flow, status: "in_progress", subStep: event.subStep };
+    case "step-retried":
+      return {
+        ...flow,
+        retryCount: Math.min(flow.retryCount + 1, mostRetries),
+        retryLog: [
+          ...flow.retryLog,
+          {
+            attempt: flow.retryLog.length + 1,
+            step: flow.step,
+            name: flow.name,
+            subStep: `${flow.subStep.phase} ${flow.subStep.name}`,
+            reason: event.reason,
+            at: event.at,
+          },
+        ],
+      };
+    case "step-failed":
+      return { ...flow, status: "failed", blockers: [...flow.blockers, event.blocker] };
+    case "step-completed":
+      return {
+        ...flow,
+        status: "completed",
+        retryCount: 0,
+        retryLog: [],
+        completed: [
+          ...flow.completed.filter((row) => row.step !== flow.step),
+          {
+            step: flow.step,
+            name: flow.name,
+            completed: event.at.slice(0, 10),
+            outcome: event.outcome,
+          },
+        ],
+      };
+    case "step-skipped":
+      return {
+        ...flow,
+        status: "skipped",
+        retryCount: 0,
+        retryLog: [],
+        skipped: [...flow.skipped.filter((step) => step !== flow.step), flow.step],
+      };
+    case "session-ended":
+      return {
+        ...flow,
+        lastSession: {
+          date: event.at.slice(0, 10),
+          endedAt: `Step ${flow.step} ${flow.name} — SubStep ${flow.subStep.phase} ${flow.subStep.name}`,
+          reason: event.reason,
+          notes: event.notes,
+        },
+      };
+    case "blocker-raised":
+      return { ...flow, blockers: [...flow.blockers, event.text] };
+    case "blocker-cleared":
+      return { ...flow, blockers: flow.blockers.filter((text) => text !== event.text) };
+    case "tracker-chosen":
+      return { ...flow, tracker: event.tracker };
+    default:
+      return flow;
+  }
+}
+
+const unset = { status: "not_started", subStep: awaitingInvocation, retryCount: 0 };

@@ -1,0 +1,262 @@
+/**
+ * The state file as we write it: the text that is there, with just those lines changed whose
+ * values are no longer true. `render(base, state)` depends on nothing else, so the same
+ * journal gives the same bytes on every machine.
+ */
+import { fail, type Result, succeed } from "../failure.ts";
+import {
+  fromGeneration1,
+  fromGeneration2,
+  type Generation,
+  toGeneration,
+  type Variant,
+} from "./generations.ts";
+import { readPosition, writeScalarSubStep } from "./position.ts";
+import { keyDecisionsIn, renumberRows, setBullets, setLastSession, setRows } from "./sections.ts";
+import { awaitingInvocation, type FlowState } from "./state.ts";
+import {
+  type FieldPath,
+  oneLine,
+  parseStateFile,
+  quoteDetail,
+  removeField,
+  type StateFile,
+  setField,
+  setTitle,
+  spliceLines,
+  textOf,
+} from "./state-file.ts";
+
+/** How a file is written: its generation and, in generation 2, which of its step lists. */
+export interface Form {
+  readonly generation: Generation;
+  readonly variant: Variant;
+}
+
+export const currentForm: Form = { generation: 3, variant: 13 };
+
+/** People skim this file and agents read it whole: it stays a pointer. */
+const mostLines = 30;
+
+const bareFile = "# Autodev State\n\n## Current Step\n";
+
+/**
+ * Fails only when `form` is an older generation that has no number for the step
+ * (the caller then asks to migrate).
+ */
+export function renderStateFile(
+  base: string | undefined,
+  state: FlowState,
+  form: Form = currentForm,
+): Result<string> {
+  const parsed = parseStateFile(base ?? bareFile, "state file");
+  // Bytes that cannot be read never become a base: whoever adopts them parses them first.
+  if (!parsed.ok) return parsed;
+  const file = parsed.value;
+  const before = readPosition(file, "state file");
+
+  const changes: [FieldPath, string][] = [];
+  const fresh = base === undefined;
+  const samePlace =
+    before.understood && before.state.flow === state.flow && before.state.step === state.step;
+  if (!samePlace || fresh) {
+    const place =
+      form.generation === 3
+        ? state
+        : toGeneration(form.generation, form.variant, state.flow, state.step);
+    if (!place) return noColumn(state, form);
+    if (form.generation > 1) changes.push(["flow", oneLine(state.flow)]);
+    changes.push(["step", oneLine(place.step)], ["name", oneLine(place.name)]);
+  }
+  if (before.state.status !== state.status || fresh)
+    changes.push(["status", oneLine(state.status)]);
+  if (!before.understood || fresh || !sameSubStep(before.state, state)) {
+    if (form.generation === 3) {
+      if (!file.structured) changes.push(["sub_step", ""]);
+      changes.push(
+        ["sub_step.phase", String(state.subStep.phase)],
+        ["sub_step.name", oneLine(state.subStep.name)],
+        ["sub_step.detail", quoteDetail(state.subStep.detail)],
+      );
+    } else changes.push(["sub_step", writeScalarSubStep(state.subStep)]);
+  }
+  if (before.state.retryCount !== state.retryCount || fresh) {
+    changes.push(["retry_count", String(state.retryCount)]);
+  }
+  if (form.generation === 3 && (before.state.cycle !== state.cycle || fresh)) {
+    changes.push(["cycle", String(state.cycle)]);
+  }
+  if (state.tracker !== undefined && before.state.tracker !== state.tracker) {
+    changes.push(["tracker", oneLine(state.tracker)]);
+  }
+
+  let next = file;
+  for (const [field, value] of changes) next = setField(next, field, value);
+  return succeed(textOf(withSections(next, state)));
+}
+
+/** Rewrites a file into another generation: title, keys, and the step numbers in its tables. */
+export function convertStateFile(
+  text: string,
+  path: string,
+  to: Form,
+): Result<{ text: string; lost: string[] }> {
+  const parsed = parseStateFile(text, path);
+  if (!parsed.ok) return parsed;
+  const { state, generation, understood, corrections } = readPosition(parsed.value, path);
+  if (!understood) {
+    return fail("state-file-no-position", corrections[0] ?? `${path} has no position to migrate`, {
+      file: path,
+      hint: "autodev doctor names the line; mend it, or: autodev doctor --fix",
+    });
+  }
+  const place =
+    to.generation === 3 ? state : toGeneration(to.generation, to.variant, state.flow, state.step);
+  if (!place) return noColumn(state, to);
+
+  let file = setTitle(parsed.value, to.generation === 3 ? "Autodev State" : "Autopilot State");
+  const lost: string[] = [];
+  file =
+    to.generation === 1 ? removeField(file, "flow") : setField(file, "flow", oneLine(state.flow));
+  file = setField(setField(file, "step", place.step), "name", place.name);
+  // A status that is as true as before keeps its own spelling.
+  if (!file.fields.has("status")) file = setField(file, "status", state.status);
+  if (to.generation === 3) {
+    if (!file.structured) file = setField(file, "sub_step", "");
+    file = setField(file, "sub_step.phase", String(state.subStep.phase));
+    file = setField(file, "sub_step.name", state.subStep.name);
+    file = setField(file, "sub_step.detail", quoteDetail(state.subStep.detail));
+    if (!file.fields.has("retry_count"))
+      file = setField(file, "retry_count", String(state.retryCount));
+    if (!file.fields.has("cycle")) file = setField(file, "cycle", String(state.cycle));
+  } else {
+    for (const sub of ["phase", "name", "detail"] as const) {
+      file = removeField(file, `sub_step.${sub}`);
+    }
+    const scalar = writeScalarSubStep(state.subStep);
+    file = setField(file, "sub_step", scalar);
+    const detail = state.subStep.detail;
+    if (detail !== "" && !detail.startsWith("variant ")) lost.push(`sub_step detail "${detail}"`);
+    if (state.cycle > 1) lost.push(`cycle ${state.cycle}`);
+    if (to.generation === 1) lost.push(`flow ${state.flow}`);
+    file = removeField(file, "cycle");
+  }
+
+  const renumber = (step: string, name: string): string | undefined => {
+    if (generation === to.generation) return undefined;
+    const now = stepFrom(generation, state.flow, step, name);
+    if (now === undefined || to.generation === 3) return now;
+    return toGeneration(to.generation, to.variant, state.flow, now)?.step;
+  };
+  file = renumberRows(file, "completed steps", 0, renumber);
+  file = renumberRows(file, "retry log", 1, renumber);
+  file = renumberEndedAt(file, renumber);
+  return succeed({ text: textOf(file), lost });
+}
+
+function stepFrom(
+  generation: Generation,
+  flow: string,
+  step: string,
+  name: string,
+): string | undefined {
+  if (generation === 3) return step;
+  const old = generation === 2 ? fromGeneration2(flow, step, name) : fromGeneration1(step, name);
+  return old?.moved ? undefined : old?.step;
+}
+
+/** `ended_at: Step 2 Plan — SubStep 4 …`: only the number changes. */
+function renumberEndedAt(
+  file: StateFile,
+  renumber: (step: string, name: string) => string | undefined,
+): StateFile {
+  const range = file.sections.get("last session");
+  if (!range) return file;
+  for (let at = range.start; at < range.end; at++) {
+    const text = file.lines[at]?.text ?? "";
+    const match = /^([ \t]*(?:[-*+][ \t]+)?ended_at[ \t]*:[ \t]*Step )(\S+)( )(.*)$/.exec(text);
+    if (!match) continue;
+    const [, lead = "", step = "", gap = "", rest = ""] = match;
+    const renumbered = renumber(step, rest.split(/ [—–-] /)[0]?.trim() ?? "");
+    if (renumbered === undefined || renumbered === step) return file;
+    return spliceLines(file, at, 1, [lead + renumbered + gap + rest]);
+  }
+  return file;
+}
+
+const completedTable = {
+  heading: "Completed Steps",
+  columns: ["Step", "Name", "Completed", "Key Outcome"],
+  same: [0, 1],
+};
+const retryTable = {
+  heading: "Retry Log",
+  columns: ["Attempt", "Step", "Name", "SubStep", "Failure Reason", "Timestamp"],
+  same: [0, 1, 5],
+};
+
+function withSections(file: StateFile, state: FlowState): StateFile {
+  let next = file;
+  if (next.sections.has("completed steps")) {
+    next = setRows(
+      next,
+      "completed steps",
+      completedTable,
+      state.completed.map((row) => [row.step, row.name, row.completed, row.outcome]),
+    );
+  }
+  next = setLastSession(next, state.lastSession);
+  next = setRows(
+    next,
+    "retry log",
+    retryTable,
+    state.retryLog.map((row) => [
+      String(row.attempt),
+      row.step,
+      row.name,
+      row.subStep,
+      row.reason,
+      row.at,
+    ]),
+  );
+  next = setBullets(next, "blockers", "Blockers", state.blockers.map(oneLine));
+  return withKeyDecisions(next, state.keyDecisions.map(oneLine));
+}
+
+const earlierMark = /^\((\d+) earlier: autodev log\)$/;
+
+/** Decisions that we added give way, oldest first, once the file would grow past its length. */
+function withKeyDecisions(file: StateFile, decisions: readonly string[]): StateFile {
+  const written = keyDecisionsIn(file);
+  const added = decisions.filter((line) => !written.includes(line));
+  if (added.length === 0) return file;
+  const earlier = Number(
+    written.map((line) => earlierMark.exec(line)?.[1]).find((count) => count !== undefined) ?? 0,
+  );
+  const theirs = written.filter((line) => !earlierMark.test(line));
+  const show = (count: number): StateFile => {
+    const dropped = earlier + added.length - count;
+    const shown = added.slice(added.length - count);
+    return setBullets(file, "key decisions", "Key Decisions", [
+      ...theirs,
+      ...shown,
+      ...(dropped > 0 ? [`(${dropped} earlier: autodev log)`] : []),
+    ]);
+  };
+  let count = added.length;
+  let next = show(count);
+  while (count > 1 && next.lines.length >= mostLines) next = show(--count);
+  return next;
+}
+
+const sameSubStep = (a: FlowState, b: FlowState): boolean => {
+  const { phase, name, detail } = a.subStep ?? awaitingInvocation;
+  return phase === b.subStep.phase && name === b.subStep.name && detail === b.subStep.detail;
+};
+
+const noColumn = (state: FlowState, form: Form): ReturnType<typeof fail> =>
+  fail(
+    "no-such-column",
+    `${state.flow} step ${state.step} "${state.name}" has no number in generation ${form.generation}`,
+    { hint: "stay with generation 3 until that step is done, or: autodev migrate" },
+  );

@@ -1,0 +1,85 @@
+/**
+ * The contract of a store: one append-only history of transitions, one writer at a time.
+ *
+ * What every implementation promises
+ *  1. `append` resolves with a head only once the transition is durable; if it fails, nothing
+ *     of it is ever part of the history that a caller was told about.
+ *  2. `append` is a compare-and-swap: a head that has moved on since is refused, nothing written.
+ *  3. A transition is whole or absent, however many events it holds.
+ *  4. One session at a time; a session that was overtaken can never write again.
+ *  5. The first answer to a decision wins, whoever gives it, holder or not.
+ *  6. Reading needs no session and changes nothing.
+ */
+import type { Answer } from "./core/decision.ts";
+import type { Event } from "./core/event.ts";
+import type { ProjectState } from "./core/evolve.ts";
+import type { Result } from "./core/failure.ts";
+
+/** How far history goes; the hash covers everything before it. */
+export interface Head {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** One transition: events that happened together, and what it made of the projections. */
+export interface Transition {
+  readonly at: string;
+  readonly run: string;
+  readonly events: readonly Event[];
+  /** Path → hash of the text that the files are to hold after it. */
+  readonly rendered?: Readonly<Record<string, string>>;
+  /** Where git stood; recorded when it differs from the transition before. */
+  readonly git?: GitPlace;
+}
+
+export interface GitPlace {
+  readonly branch: string;
+  readonly commit: string;
+}
+
+export interface StoredTransition extends Transition {
+  /** Of its first event; the next transition begins at `seq + events.length`. */
+  readonly seq: number;
+  readonly epoch: number;
+}
+
+/** What a fold has come to at a head: a cache, worthless unless bound to that very head. */
+export interface Snapshot {
+  readonly head: Head;
+  readonly state: ProjectState;
+  readonly git?: GitPlace;
+}
+
+export interface Reading {
+  readonly head: Head;
+  /** The newest usable snapshot, or nothing; `after` then holds the whole history. */
+  readonly snapshot: Snapshot | undefined;
+  readonly after: readonly StoredTransition[];
+}
+
+export interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  readonly since: string;
+  readonly command: string;
+}
+
+export interface Session {
+  readonly epoch: number;
+  readonly head: Head;
+  append(expectedSeq: number, transition: Transition): Promise<Result<Head>>;
+  /** A convenience for the next reader; failing to write one is not a failure. */
+  saveSnapshot(snapshot: Snapshot): Promise<void>;
+  release(): Promise<void>;
+}
+
+export interface Store {
+  /** With `whole`, history from the beginning, whatever snapshots say. */
+  read(options?: { whole?: boolean }): Result<Reading>;
+  /** Was this the rendering of `path` after any transition so far? */
+  everRendered(path: string, hash: string): boolean;
+  open(holder: Holder): Promise<Result<Session>>;
+  /** Resolves with the answer that stands: the given one, or the one that came first. */
+  answer(id: string, answer: Answer): Promise<Result<Answer>>;
+  answers(): ReadonlyMap<string, Answer>;
+}

@@ -1,0 +1,229 @@
+/**
+ * The store on a local disk, in git's common directory:
+ *
+ *   journal/0000/00000007.log   one segment for each session that wrote (see file/journal.ts)
+ *   snapshot                    the fold at some head: a cache that proves itself or is ignored
+ *   answers/<decision>.json     the first answer, for ever: link(2) decides who was first
+ *   lock                        held by the kernel while a session is open (see file/lock.ts)
+ */
+import * as path from "node:path";
+import { type Answer, isAnswer } from "../core/decision.ts";
+import { fail, type Result, succeed } from "../core/failure.ts";
+import type { Reading, Session, Snapshot, Store } from "../store.ts";
+import { createDurably, type Disk, realDisk, replaceFile } from "./file/disk.ts";
+import {
+  allEpochs,
+  diskFailure,
+  emptyHead,
+  type History,
+  type Mark,
+  openWriter,
+  type Place,
+  readAfter,
+  readWhole,
+  segmentFile,
+} from "./file/journal.ts";
+import { acquireLock, type Lock } from "./file/lock.ts";
+
+export interface FileStoreOptions {
+  /** `<git common dir>/autodev` */
+  readonly folder: string;
+  /** What people are shown instead, relative to the repository. */
+  readonly shown?: string;
+  /** The simulator's door. */
+  readonly disk?: Disk;
+  readonly lock?: typeof acquireLock;
+  /** For the names of temporary files. */
+  readonly unique?: () => string;
+}
+
+export function createFileStore(options: FileStoreOptions): Store {
+  const place: Place = {
+    disk: options.disk ?? realDisk,
+    folder: options.folder,
+    shown: options.shown ?? options.folder,
+    sha256,
+  };
+  const unique = options.unique ?? (() => builtin("node:crypto").randomUUID());
+  const lockFile = path.join(place.folder, "lock");
+  const snapshotFile = path.join(place.folder, "snapshot");
+  const answersFolder = path.join(place.folder, "answers");
+
+  const readNewest = (whole: boolean): Result<{ history: History; snapshot?: Snapshot }> => {
+    const saved = whole ? undefined : readSnapshot(place.disk.read(snapshotFile));
+    if (saved) {
+      const after = readAfter(place, saved.mark);
+      if (after?.ok) return succeed({ history: after.value, snapshot: saved.snapshot });
+    }
+    const history = readWhole(place);
+    if (!history.ok) return history;
+    // What a snapshot has seen was acknowledged: a journal that is shorter has lost it.
+    if (saved && history.value.head.seq > 0 && history.value.head.seq < saved.mark.head.seq) {
+      return fail(
+        "journal-damaged",
+        `${path.join(place.shown, "journal")} ends at ${history.value.head.seq}, but ${saved.mark.head.seq} was recorded: transitions are missing`,
+        {
+          file: path.join(place.shown, "journal"),
+          hint: "autodev doctor --fix keeps the damaged journal aside and goes on with all that can be read",
+        },
+      );
+    }
+    return succeed({ history: history.value });
+  };
+
+  return {
+    read({ whole = false } = {}) {
+      try {
+        const newest = readNewest(whole);
+        if (!newest.ok) return newest;
+        const { history, snapshot } = newest.value;
+        const reading: Reading = { head: history.head, snapshot, after: history.transitions };
+        return succeed(reading);
+      } catch (error) {
+        return unreadable(place, error);
+      }
+    },
+
+    everRendered(file, hash) {
+      const needle = `${JSON.stringify(file)}:${JSON.stringify(hash)}`;
+      return allEpochs(place).some((epoch) =>
+        place.disk.read(segmentFile(place, epoch))?.includes(needle),
+      );
+    },
+
+    async open(holder) {
+      let lock: Lock | undefined;
+      try {
+        await place.disk.makeFolder(place.folder);
+        const acquired = (options.lock ?? acquireLock)(
+          lockFile,
+          path.join(place.shown, "lock"),
+          holder,
+        );
+        if (!acquired.ok) return acquired;
+        lock = acquired.value;
+        const opened = await openWriter(place, () => {
+          const newest = readNewest(false);
+          return newest.ok ? succeed(newest.value.history) : newest;
+        });
+        if (!opened.ok) {
+          lock.release();
+          return opened;
+        }
+        const writer = opened.value;
+        const held = lock;
+        const session: Session = {
+          get epoch() {
+            return writer.epoch;
+          },
+          get head() {
+            return writer.mark?.head ?? emptyHead;
+          },
+          append: (expectedSeq, transition) => writer.append(expectedSeq, transition),
+          async saveSnapshot(snapshot) {
+            const mark = writer.mark;
+            if (!mark || mark.head.hash !== snapshot.head.hash) return;
+            const bytes = writeSnapshot(mark, snapshot);
+            // A cache: on a full disk the next reader folds a little more.
+            await replaceFile(place.disk, snapshotFile, bytes, {
+              unique: unique(),
+              durable: false,
+            }).catch(() => {});
+          },
+          async release() {
+            await writer.close();
+            held.release();
+          },
+        };
+        return succeed(session);
+      } catch (error) {
+        lock?.release();
+        return diskFailure(place, error);
+      }
+    },
+
+    async answer(id, answer) {
+      if (!/^d-[0-9a-f]{12}$/.test(id)) return fail("usage", `"${id}" is no decision's id`);
+      const file = path.join(answersFolder, `${id}.json`);
+      try {
+        await place.disk.makeFolder(answersFolder);
+        await place.disk.syncFolder(place.folder);
+        const bytes = Buffer.from(`${JSON.stringify(answer)}\n`);
+        if (await createDurably(place.disk, file, bytes, unique())) return succeed(answer);
+        const first = parseAnswer(place.disk.read(file));
+        if (first) return succeed(first);
+        return fail("disk", `${file} holds no answer that can be read`, {
+          file,
+          hint: "autodev doctor --fix sets it aside",
+        });
+      } catch (error) {
+        return diskFailure(place, error);
+      }
+    },
+
+    answers() {
+      const answers = new Map<string, Answer>();
+      for (const name of place.disk.list(answersFolder)) {
+        const id = /^(d-[0-9a-f]{12})\.json$/.exec(name)?.[1];
+        const answer = id && parseAnswer(place.disk.read(path.join(answersFolder, name)));
+        if (id && answer) answers.set(id, answer);
+      }
+      return answers;
+    },
+  };
+}
+
+// ── the snapshot ───────────────────────────────────────────────────────────────────────────────
+
+const snapshotWord = "autodev-snapshot1";
+
+const writeSnapshot = (mark: Mark, { state, git }: Snapshot): Buffer => {
+  const body = JSON.stringify({ mark, state, ...(git && { git }) });
+  return Buffer.from(`${snapshotWord} ${fingerprint(body)} ${body}\n`);
+};
+
+function readSnapshot(bytes: Buffer | undefined): { mark: Mark; snapshot: Snapshot } | undefined {
+  const text = bytes?.toString("utf8") ?? "";
+  const [word, print] = text.split(" ", 2);
+  if (word !== snapshotWord || print === undefined) return undefined;
+  const body = text.slice(word.length + print.length + 2, -1);
+  if (fingerprint(body) !== print) return undefined;
+  const { mark, state, git } = JSON.parse(body) as Pick<Snapshot, "state" | "git"> & { mark: Mark };
+  return { mark, snapshot: { head: mark.head, state, ...(git && { git }) } };
+}
+
+/** Against bad disks, not bad people; a cryptographic hash would cost `status` its instant start. */
+function fingerprint(text: string): string {
+  let a = 0xdeadbeef;
+  let b = 0x41c6ce57;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    a = Math.imul(a ^ code, 2654435761);
+    b = Math.imul(b ^ code, 1597334677);
+  }
+  return `${(a >>> 0).toString(16)}-${(b >>> 0).toString(16)}-${text.length}`;
+}
+
+function parseAnswer(bytes: Buffer | undefined): Answer | undefined {
+  try {
+    const answer: unknown = JSON.parse(bytes?.toString("utf8") ?? "");
+    return isAnswer(answer) ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const unreadable = (place: Place, error: unknown): ReturnType<typeof fail> => {
+  const { failure } = diskFailure(place, error);
+  return fail("disk", failure.message.replace("cannot be written", "cannot be read"), {
+    ...failure,
+    hint: "mend the permissions or the disk, then run the same command again",
+  });
+};
+
+/** Loaded where it is first needed: 4 ms that `status` does not have. */
+const builtin = <T extends "node:crypto">(name: T): typeof import("node:crypto") =>
+  process.getBuiltinModule(name);
+
+export const sha256 = (text: string): string =>
+  builtin("node:crypto").createHash("sha256").update(text).digest("hex");

@@ -1,0 +1,183 @@
+/**
+ * The seam to the file system: everything the store reads or writes goes through a Disk, so
+ * that a simulator can cut the power between any two calls. Reads are synchronous (they are
+ * small and `status` must be instant); everything that changes the disk is not.
+ */
+import * as fs from "node:fs";
+import * as path from "node:path";
+
+export interface AppendFile {
+  /** All of it, or an error; an error leaves the file suspect for ever. */
+  append(bytes: Buffer): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Disk {
+  /** Undefined: there is no such file. */
+  read(file: string): Buffer | undefined;
+  /** The last bytes from `offset` on, and the size; undefined: there is no such file. */
+  readFrom(file: string, offset: number): Buffer | undefined;
+  exists(file: string): boolean;
+  /** Names, unordered; an absent folder is empty. */
+  list(folder: string): string[];
+  makeFolder(folder: string): Promise<void>;
+  /** A new file, never an old one. */
+  create(file: string, bytes: Buffer, mode?: number): Promise<void>;
+  syncFile(file: string): Promise<void>;
+  openForAppend(file: string): Promise<AppendFile>;
+  rename(from: string, to: string): Promise<void>;
+  /** False: `to` is there already. */
+  link(from: string, to: string): Promise<boolean>;
+  remove(file: string): Promise<void>;
+  syncFolder(folder: string): Promise<void>;
+}
+
+/** The mark of our temporary files: what a crash leaves behind is recognised by it. */
+export const temporaryMark = ".autodev-tmp-";
+
+/** Readers see the old bytes or the new ones; after `durable`, so does a reader after a power cut. */
+export async function replaceFile(
+  disk: Disk,
+  file: string,
+  bytes: Buffer,
+  options: { unique: string; durable: boolean; mode?: number },
+): Promise<void> {
+  const temporary = temporaryFor(file, options.unique);
+  await disk.create(temporary, bytes, options.mode);
+  try {
+    if (options.durable) await disk.syncFile(temporary);
+    await disk.rename(temporary, file);
+  } catch (error) {
+    await disk.remove(temporary).catch(() => {});
+    throw error;
+  }
+  if (options.durable) await disk.syncFolder(path.dirname(file));
+}
+
+/** The file appears whole and durable, or not at all; false: somebody else's is there. */
+export async function createDurably(
+  disk: Disk,
+  file: string,
+  bytes: Buffer,
+  unique: string,
+): Promise<boolean> {
+  const temporary = temporaryFor(file, unique);
+  await disk.create(temporary, bytes);
+  try {
+    await disk.syncFile(temporary);
+    const first = await disk.link(temporary, file);
+    await disk.syncFolder(path.dirname(file));
+    return first;
+  } finally {
+    await disk.remove(temporary).catch(() => {});
+  }
+}
+
+const temporaryFor = (file: string, unique: string): string =>
+  path.join(path.dirname(file), `${temporaryMark}${unique}-${path.basename(file)}`);
+
+export const isMissing = (error: unknown): boolean =>
+  codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
+
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "";
+
+export const realDisk: Disk = {
+  read: (file) => unlessMissing(() => fs.readFileSync(file)),
+  readFrom: (file, offset) =>
+    unlessMissing(() => {
+      const fd = fs.openSync(file, "r");
+      try {
+        const size = fs.fstatSync(fd).size;
+        const bytes = Buffer.alloc(Math.max(0, size - offset));
+        let got = 0;
+        while (got < bytes.length) {
+          const read = fs.readSync(fd, bytes, got, bytes.length - got, offset + got);
+          if (read === 0) break;
+          got += read;
+        }
+        return bytes.subarray(0, got);
+      } finally {
+        fs.closeSync(fd);
+      }
+    }),
+  exists: (file) => fs.existsSync(file),
+  list: (folder) => unlessMissing(() => fs.readdirSync(folder)) ?? [],
+  async makeFolder(folder) {
+    await fs.promises.mkdir(folder, { recursive: true, mode: 0o700 });
+  },
+  async create(file, bytes, mode = 0o600) {
+    const handle = await fs.promises.open(file, "wx", mode);
+    try {
+      await handle.writeFile(bytes);
+    } catch (error) {
+      await fs.promises.unlink(file).catch(() => {});
+      throw error;
+    } finally {
+      await handle.close();
+    }
+  },
+  async syncFile(file) {
+    const handle = await fs.promises.open(file, "r");
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+  openForAppend: (file) =>
+    new Promise((resolve, reject) => {
+      fs.open(file, fs.constants.O_WRONLY | fs.constants.O_APPEND, (error, fd) =>
+        error ? reject(error) : resolve(appendFile(fd)),
+      );
+    }),
+  rename: (from, to) => fs.promises.rename(from, to),
+  async link(from, to) {
+    try {
+      await fs.promises.link(from, to);
+      return true;
+    } catch (error) {
+      if (codeOf(error) === "EEXIST") return false;
+      throw error;
+    }
+  },
+  remove: (file) => fs.promises.unlink(file),
+  async syncFolder(folder) {
+    const handle = await fs.promises.open(folder, "r");
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+};
+
+/** Plain callbacks: one transition is one write and one sync, with nothing else in between. */
+const appendFile = (fd: number): AppendFile => ({
+  append: (bytes) =>
+    new Promise((resolve, reject) => {
+      fs.write(fd, bytes, 0, bytes.length, null, (error, written) => {
+        if (error) reject(error);
+        else if (written < bytes.length) reject(shortWrite(written, bytes.length));
+        else resolve();
+      });
+    }),
+  sync: () =>
+    new Promise((resolve, reject) => {
+      fs.fdatasync(fd, (error) => (error ? reject(error) : resolve()));
+    }),
+  close: () => new Promise((resolve) => fs.close(fd, () => resolve())),
+});
+
+const shortWrite = (written: number, wanted: number): Error =>
+  Object.assign(new Error(`only ${written} of ${wanted} bytes were written`), { code: "ENOSPC" });
+
+function unlessMissing<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

@@ -68,6 +68,10 @@ export interface Session {
   readonly epoch: number;
   readonly head: Head;
   append(expectedSeq: number, transition: Transition): Promise<Result<Head>>;
+  /** Old text or new text, never a mixture; `durable`: also after a power cut. */
+  writeProjection(file: string, text: string, options: { durable: boolean }): Promise<Result<void>>;
+  /** Takes a file out of the way without losing a byte; resolves with where it is kept. */
+  setAside(file: string, at: string): Promise<Result<string>>;
   /** A convenience for the next reader; failing to write one is not a failure. */
   saveSnapshot(snapshot: Snapshot): Promise<void>;
   release(): Promise<void>;
@@ -78,6 +82,8 @@ export interface Store {
   read(options?: { whole?: boolean }): Result<Reading>;
   /** Was this the rendering of `path` after any transition so far? */
   everRendered(path: string, hash: string): boolean;
+  /** A file that people see, by its path in the repository; undefined: it is not there. */
+  readProjection(file: string): Result<string | undefined>;
   open(holder: Holder): Promise<Result<Session>>;
   /** Resolves with the answer that stands: the given one, or the one that came first. */
   answer(id: string, answer: Answer): Promise<Result<Answer>>;

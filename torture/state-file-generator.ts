@@ -143,6 +143,7 @@ const ODD_SCALARS = [
   "4 — a\rb",
   "4ſ",
 ];
+const ODD_OPENINGS = ['sub_step: ""', "sub_step: ''", "sub_step:  ", "sub_step :", "- sub_step:\t"];
 const PHASE_NAMES = ["awaiting-invocation", "batch-loop", "auto-fix-gate", "test-case-generation"];
 const DETAILS = ['""', '"batch 2 of ~4"', '"variant 1b"', "batch 1", "", '"waiting: review"'];
 const ODD_DETAILS = [
@@ -155,7 +156,7 @@ const ODD_DETAILS = [
   '"\\\\"',
   '"',
   '"unfinished',
-  "unfinished\"",
+  'unfinished"',
   "'single \\n quoted'",
   "'",
   "''",
@@ -169,7 +170,7 @@ const ODD_DETAILS = [
 ];
 const COUNTS = ["0", "0", "0", "1", "2", "3"];
 const ODD_COUNTS = ["4", "17", "00", "007", "-1", "+1", "1.5", "three", "", '"2"', "2 of 3", "１"];
-const ODD_PHASES = ["", "x", "1.5", "-1", '"2"', "007", "123456789", "1234567890", "2 ", "1b", "''"];
+const ODD_PHASES = ["", "x", "1.5", "-1", '"2"', "007", "123456789", "1234567890", "1b", "''"];
 const ODD_CYCLES = ["0", "00", "-2", "two", "", '"3"', "999999999", "1000000000", "2.0", "''"];
 const TRACKERS = ["jira", "ado", "github", "linear", "local"];
 const ODD_VALUES = [
@@ -189,7 +190,7 @@ const ODD_VALUES = [
   "one — two",
   "\u00a0",
   "\u00a0padded\u00a0",
-  "\"\u00a0padded\u00a0\"",
+  '"\u00a0padded\u00a0"',
   "tab\tinside",
   "half\rline",
   "ends\r",
@@ -391,6 +392,10 @@ const DRAFT_MUTATIONS: readonly DraftMutation[] = [
   (draft, random) => insertOne(draft.block, random.pick(HEADING_LINES), random),
   (draft, random) => restyleOne(draft.block, random),
   (draft, random) => restyleOne(draft.block, random),
+  crowdSubStep,
+  crowdSubStep,
+  moveNameBelowSubStep,
+  moveNameBelowSubStep,
   restyleAll,
   restyleAll,
   (draft, random) => fenceIn(draft.block, random),
@@ -521,7 +526,7 @@ function wellFormedBlock(random: Random, generation: Generation, oddness: number
     keyLine("status", STATUSES, ODD_STATUSES),
   );
   if (generation === 3 && random.chance(0.9)) {
-    block.push("sub_step:");
+    block.push(random.chance(oddness / 2) ? random.pick(ODD_OPENINGS) : "sub_step:");
     const subLines = [
       keyLine("  phase", [String(random.between(0, 12))], ODD_PHASES),
       keyLine("  name", PHASE_NAMES, ODD_VALUES),
@@ -602,6 +607,24 @@ function referenceSection(random: Random): string[] {
   if (random.chance(0.6)) fenceIn(example, random);
   const remark = random.pick(["Example:", "step: N is the step", "retry_count: 0 after success"]);
   return ["", "## Step ↔ SubStep Reference", remark, ...example];
+}
+
+function crowdSubStep(draft: Draft, random: Random): void {
+  const opening = draft.block.indexOf("sub_step:");
+  if (opening === -1) draft.block.push("sub_step:");
+  const from = opening === -1 ? draft.block.length : opening + 1;
+  const others = [SUB_KEY_LINES, SUB_KEY_LINES, SUB_KEY_LINES, NOT_KEY_LINES, UNKNOWN_KEY_LINES];
+  for (let count = random.between(1, 4); count > 0; count -= 1) {
+    draft.block.splice(from + random.below(4), 0, random.pick(random.pick(others)));
+  }
+}
+
+function moveNameBelowSubStep(draft: Draft, random: Random): void {
+  const from = draft.block.findIndex((line) => line.startsWith("name:"));
+  const opening = draft.block.indexOf("sub_step:");
+  if (from === -1 || opening === -1) return;
+  const moved = draft.block.splice(from, 1);
+  draft.block.splice(opening + random.below(4), 0, ...moved);
 }
 
 function repeatPositionLater(draft: Draft, random: Random): void {

@@ -11,7 +11,7 @@ export type Fields = {
   tracker: string | null;
 };
 
-export type Rule = "R1" | "R2" | "R3" | "R4" | "R5";
+type Rule = "R1" | "R2" | "R3" | "R4" | "R5";
 
 export type Judgement =
   | { kind: "refused"; rule: Rule; line: number }
@@ -60,6 +60,12 @@ const KNOWN_KEYS = new Set([
 const SUB_KEYS = new Set(["phase", "name", "detail"]);
 const KNOWN_STATUSES = new Set(["not_started", "in_progress", "completed", "skipped", "failed"]);
 const HIGHEST_RETRY_COUNT = 3;
+const DETAIL_ESCAPES = new Map([
+  ['"', '"'],
+  ["\\", "\\"],
+  ["n", "\n"],
+  ["t", "\t"],
+]);
 
 export function judge(text: string): Judgement {
   const nul = text.indexOf("\0");
@@ -190,7 +196,7 @@ function readHeading(content: string, index: number): Heading | null {
 
 function normalizeTitle(written: string): string {
   const trimmed = written.trim();
-  const withoutColon = trimmed.endsWith(":") ? trimmed.slice(0, -1) : trimmed;
+  const withoutColon = trimmed.endsWith(":") ? trimmed.slice(0, -1).trim() : trimmed;
   return withoutColon.replace(/\s+/g, " ").toLowerCase();
 }
 
@@ -201,7 +207,8 @@ function readFence(content: string): Fence | null {
   let end = from;
   while (content[end] === mark) end += 1;
   if (end - from < 3) return null;
-  return { mark, length: end - from, canClose: content.slice(end).trim() === "" };
+  const canClose = end === content.length || content.slice(end).trim() === "";
+  return { mark, length: end - from, canClose };
 }
 
 function findHeadings(lines: Line[]): Heading[] {
@@ -231,8 +238,8 @@ function findHeadings(lines: Line[]): Heading[] {
 
 // Knowing beforehand that a fence is closed means that searching its end only ever passes over
 // lines that are then skipped, so that the walk stays linear.
-function longestCloserAfterEachLine(fences: (Fence | null)[], mark: Fence["mark"]): number[] {
-  const longest = new Array<number>(fences.length).fill(0);
+function longestCloserAfterEachLine(fences: (Fence | null)[], mark: Fence["mark"]): Int32Array {
+  const longest = new Int32Array(fences.length);
   let soFar = 0;
   for (let index = fences.length - 1; index >= 0; index -= 1) {
     longest[index] = soFar;
@@ -332,14 +339,17 @@ function interpret(entries: Map<string, Entry>, headings: Heading[]): Judgement 
   const phase = textOf("sub_step.phase");
   const subName = textOf("sub_step.name");
   const detail = readDetail(entries.get("sub_step.detail")?.value ?? "");
-  const isStructured = phase !== "" || subName !== "" || detail !== "";
+  const isStructured = [...entries.keys()].some((field) => field.startsWith("sub_step."));
 
   const fields: Fields = {
     flow: emptyAsNull(flow),
     step: emptyAsNull(textOf("step")),
     name: emptyAsNull(textOf("name")),
     status: emptyAsNull(readStatus(textOf("status"))),
-    subStep: isStructured ? readStructured(phase, subName, detail) : readScalar(scalar),
+    subStep:
+      phase === "" && subName === "" && detail === ""
+        ? readScalar(scalar)
+        : readStructured(phase, subName, detail),
     retryCount: readRetryCount(textOf("retry_count")),
     cycle: readCycle(cycle),
     tracker: emptyAsNull(textOf("tracker")),
@@ -372,17 +382,21 @@ function isWrappedIn(quote: string, value: string): boolean {
 
 function unquote(value: string): string {
   const isQuoted = isWrappedIn('"', value) || isWrappedIn("'", value) || isWrappedIn("`", value);
-  return isQuoted ? value.slice(1, -1).trim() : value;
+  return (isQuoted ? value.slice(1, -1) : value).trim();
 }
 
 function readDetail(value: string): string {
   if (isWrappedIn("'", value)) return value.slice(1, -1);
   if (!isWrappedIn('"', value)) return value;
-  return value.slice(1, -1).replace(/\\(["\\nt])/g, (_whole, escaped: string) => {
-    if (escaped === "n") return "\n";
-    if (escaped === "t") return "\t";
-    return escaped;
-  });
+  const inside = value.slice(1, -1);
+  let detail = "";
+  for (let at = 0; at < inside.length; at += 1) {
+    const character = inside.charAt(at);
+    const meaning = character === "\\" ? DETAIL_ESCAPES.get(inside.charAt(at + 1)) : undefined;
+    detail += meaning ?? character;
+    if (meaning !== undefined) at += 1;
+  }
+  return detail;
 }
 
 function quoteDetail(detail: string): string {

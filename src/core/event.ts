@@ -73,6 +73,8 @@ const StepEntered = z.object({
   name: z.string(),
   cycle: z.int().min(1),
 });
+/** A person said what a status of their own means. */
+const StatusSet = z.object({ type: z.literal("status-set"), status: z.string() });
 const SessionEnded = z.object({
   type: z.literal("session-ended"),
   reason: z.string(),
@@ -138,6 +140,7 @@ export const Event = z.discriminatedUnion("type", [
   StepFailed,
   StepCompleted,
   StepSkipped,
+  StatusSet,
   SessionEnded,
   BlockerRaised,
   BlockerCleared,

@@ -24,10 +24,13 @@ import {
   segmentFile,
 } from "./file/journal.ts";
 import { acquireLock, type Lock } from "./file/lock.ts";
+import { leftovers, readProjection, writeProjection } from "./file/projection.ts";
 
 export interface FileStoreOptions {
   /** `<git common dir>/autodev` */
   readonly folder: string;
+  /** The working tree, where the projections stand. */
+  readonly root: string;
   /** What people are shown instead, relative to the repository. */
   readonly shown?: string;
   /** The simulator's door. */
@@ -91,6 +94,8 @@ export function createFileStore(options: FileStoreOptions): Store {
       );
     },
 
+    readProjection: (file) => readProjection(place.disk, options.root, file),
+
     async open(holder) {
       let lock: Lock | undefined;
       try {
@@ -112,6 +117,12 @@ export function createFileStore(options: FileStoreOptions): Store {
         }
         const writer = opened.value;
         const held = lock;
+        // We hold the lock, so nobody is in the middle of writing these.
+        for (const folder of [place.folder, answersFolder, path.join(options.root, "_docs")]) {
+          for (const file of leftovers(place.disk, folder)) {
+            await place.disk.remove(file).catch(() => {});
+          }
+        }
         const session: Session = {
           get epoch() {
             return writer.epoch;
@@ -120,6 +131,9 @@ export function createFileStore(options: FileStoreOptions): Store {
             return writer.mark?.head ?? emptyHead;
           },
           append: (expectedSeq, transition) => writer.append(expectedSeq, transition),
+          writeProjection: (file, text, { durable }) =>
+            writeProjection(place.disk, options.root, file, text, { unique: unique(), durable }),
+          setAside: (file, at) => setAside(place, options.root, file, at, unique()),
           async saveSnapshot(snapshot) {
             const mark = writer.mark;
             if (!mark || mark.head.hash !== snapshot.head.hash) return;
@@ -171,6 +185,28 @@ export function createFileStore(options: FileStoreOptions): Store {
       return answers;
     },
   };
+}
+
+/** Copied durably before it is removed, so that no power cut finds it in neither place. */
+async function setAside(
+  place: Place,
+  root: string,
+  file: string,
+  at: string,
+  unique: string,
+): Promise<Result<string>> {
+  const rescue = path.join(place.folder, "rescue");
+  const name = `${at.replace(/[^0-9A-Za-z]/g, "")}-${path.basename(file)}`;
+  try {
+    await place.disk.makeFolder(rescue);
+    await place.disk.syncFolder(place.folder);
+    const bytes = place.disk.read(path.join(root, file)) ?? Buffer.alloc(0);
+    await createDurably(place.disk, path.join(rescue, name), bytes, unique);
+    await place.disk.remove(path.join(root, file));
+    return succeed(path.join(place.shown, "rescue", name));
+  } catch (error) {
+    return diskFailure(place, error);
+  }
 }
 
 // ── the snapshot ───────────────────────────────────────────────────────────────────────────────

@@ -76,6 +76,8 @@ export function evolveFlow(
         retryLog: [],
         skipped: [...flow.skipped.filter((step) => step !== flow.step), flow.step],
       };
+    case "status-set":
+      return { ...flow, status: event.status };
     case "session-ended":
       return {
         ...flow,

@@ -18,10 +18,11 @@ import {
   type FieldPath,
   oneLine,
   parseStateFile,
-  quoteDetail,
   removeField,
   type StateFile,
   setField,
+  setScalarSubStep,
+  setSubStep,
   setTitle,
   spliceLines,
   textOf,
@@ -70,16 +71,6 @@ export function renderStateFile(
   }
   if (before.state.status !== state.status || fresh)
     changes.push(["status", oneLine(state.status)]);
-  if (!before.understood || fresh || !sameSubStep(before.state, state)) {
-    if (form.generation === 3) {
-      if (!file.structured) changes.push(["sub_step", ""]);
-      changes.push(
-        ["sub_step.phase", String(state.subStep.phase)],
-        ["sub_step.name", oneLine(state.subStep.name)],
-        ["sub_step.detail", quoteDetail(state.subStep.detail)],
-      );
-    } else changes.push(["sub_step", writeScalarSubStep(state.subStep)]);
-  }
   if (before.state.retryCount !== state.retryCount || fresh) {
     changes.push(["retry_count", String(state.retryCount)]);
   }
@@ -92,7 +83,14 @@ export function renderStateFile(
 
   let next = file;
   for (const [field, value] of changes) next = setField(next, field, value);
-  return succeed(textOf(withSections(next, state)));
+  if (!before.understood || fresh || !sameSubStep(before.state, state)) {
+    const scalar = writeScalarSubStep(state.subStep);
+    next =
+      form.generation === 3
+        ? setSubStep(next, state.subStep, scalar)
+        : setScalarSubStep(next, scalar);
+  }
+  return succeed(textOf(withSections(next, before.state, state)));
 }
 
 /** Rewrites a file into another generation: title, keys, and the step numbers in its tables. */
@@ -122,19 +120,12 @@ export function convertStateFile(
   // A status that is as true as before keeps its own spelling.
   if (!file.fields.has("status")) file = setField(file, "status", state.status);
   if (to.generation === 3) {
-    if (!file.structured) file = setField(file, "sub_step", "");
-    file = setField(file, "sub_step.phase", String(state.subStep.phase));
-    file = setField(file, "sub_step.name", state.subStep.name);
-    file = setField(file, "sub_step.detail", quoteDetail(state.subStep.detail));
+    file = setSubStep(file, state.subStep, writeScalarSubStep(state.subStep));
     if (!file.fields.has("retry_count"))
       file = setField(file, "retry_count", String(state.retryCount));
     if (!file.fields.has("cycle")) file = setField(file, "cycle", String(state.cycle));
   } else {
-    for (const sub of ["phase", "name", "detail"] as const) {
-      file = removeField(file, `sub_step.${sub}`);
-    }
-    const scalar = writeScalarSubStep(state.subStep);
-    file = setField(file, "sub_step", scalar);
+    file = setScalarSubStep(file, writeScalarSubStep(state.subStep));
     const detail = state.subStep.detail;
     if (detail !== "" && !detail.startsWith("variant ")) lost.push(`sub_step detail "${detail}"`);
     if (state.cycle > 1) lost.push(`cycle ${state.cycle}`);
@@ -195,9 +186,12 @@ const retryTable = {
   same: [0, 1, 5],
 };
 
-function withSections(file: StateFile, state: FlowState): StateFile {
+/** A section whose story has not changed keeps every byte, however oddly it is written. */
+function withSections(file: StateFile, before: FlowState, state: FlowState): StateFile {
+  const changed = (section: keyof FlowState): boolean =>
+    JSON.stringify(before[section]) !== JSON.stringify(state[section]);
   let next = file;
-  if (next.sections.has("completed steps")) {
+  if (changed("completed") && next.sections.has("completed steps")) {
     next = setRows(
       next,
       "completed steps",
@@ -205,22 +199,27 @@ function withSections(file: StateFile, state: FlowState): StateFile {
       state.completed.map((row) => [row.step, row.name, row.completed, row.outcome]),
     );
   }
-  next = setLastSession(next, state.lastSession);
-  next = setRows(
-    next,
-    "retry log",
-    retryTable,
-    state.retryLog.map((row) => [
-      String(row.attempt),
-      row.step,
-      row.name,
-      row.subStep,
-      row.reason,
-      row.at,
-    ]),
-  );
-  next = setBullets(next, "blockers", "Blockers", state.blockers.map(oneLine));
-  return withKeyDecisions(next, state.keyDecisions.map(oneLine));
+  if (changed("lastSession")) next = setLastSession(next, state.lastSession);
+  if (changed("retryLog")) {
+    next = setRows(
+      next,
+      "retry log",
+      retryTable,
+      state.retryLog.map((row) => [
+        String(row.attempt),
+        row.step,
+        row.name,
+        row.subStep,
+        row.reason,
+        row.at,
+      ]),
+    );
+  }
+  if (changed("blockers")) {
+    next = setBullets(next, "blockers", "Blockers", state.blockers.map(oneLine));
+  }
+  if (changed("keyDecisions")) next = withKeyDecisions(next, state.keyDecisions.map(oneLine));
+  return next;
 }
 
 const earlierMark = /^\((\d+) earlier: autodev log\)$/;

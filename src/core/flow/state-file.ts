@@ -549,9 +549,39 @@ function replaceLines(
   return [...lines.slice(0, at), ...replacement, ...lines.slice(at + count)];
 }
 
-/** An edit that would not parse is a bug of ours, never a broken file of the user's. */
+class EditBreaksFile extends Error {}
+
+/** An edit that would not parse never becomes a broken file of the user's. */
 function reparsed(file: StateFile, lines: readonly Line[]): StateFile {
   const result = parseStateFile(textOf({ bom: file.bom, lines }), "state file");
-  if (!result.ok) throw new Error(`an edit broke the state file: ${result.failure.message}`);
+  if (!result.ok) throw new EditBreaksFile(`an edit broke it: ${result.failure.message}`);
   return result.value;
+}
+
+/**
+ * Writes the sub-step with its own keys. Where stray `phase:` or `detail:` lines stand below,
+ * which would then read as repetitions, it is written on one line instead.
+ */
+export function setSubStep(
+  file: StateFile,
+  subStep: { phase: number; name: string; detail: string },
+  scalar: string,
+): StateFile {
+  try {
+    let next = file.structured ? file : setField(file, "sub_step", "");
+    next = setField(next, "sub_step.phase", String(subStep.phase));
+    next = setField(next, "sub_step.name", oneLine(subStep.name));
+    return setField(next, "sub_step.detail", quoteDetail(subStep.detail));
+  } catch (error) {
+    if (!(error instanceof EditBreaksFile)) throw error;
+    return setScalarSubStep(file, scalar);
+  }
+}
+
+export function setScalarSubStep(file: StateFile, scalar: string): StateFile {
+  let next = setField(file, "sub_step", scalar);
+  if (!file.structured) return next;
+  const own = subFieldNames.flatMap((name) => file.fields.get(`sub_step.${name}`)?.at ?? []);
+  for (const at of own.sort((a, b) => b - a)) next = spliceLines(next, at, 1, []);
+  return next;
 }

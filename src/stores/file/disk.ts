@@ -19,9 +19,16 @@ export interface Disk {
   /** The last bytes from `offset` on, and the size; undefined: there is no such file. */
   readFrom(file: string, offset: number): Buffer | undefined;
   exists(file: string): boolean;
+  /** What stands at a path, links not followed. */
+  kind(file: string): "file" | "folder" | "link" | "other" | undefined;
+  /** Through all links; undefined: it leads nowhere. */
+  realPath(file: string): string | undefined;
+  size(file: string): number;
+  /** Permission bits; undefined: there is no such file. */
+  mode(file: string): number | undefined;
   /** Names, unordered; an absent folder is empty. */
   list(folder: string): string[];
-  makeFolder(folder: string): Promise<void>;
+  makeFolder(folder: string, mode?: number): Promise<void>;
   /** A new file, never an old one. */
   create(file: string, bytes: Buffer, mode?: number): Promise<void>;
   syncFile(file: string): Promise<void>;
@@ -104,8 +111,17 @@ export const realDisk: Disk = {
     }),
   exists: (file) => fs.existsSync(file),
   list: (folder) => unlessMissing(() => fs.readdirSync(folder)) ?? [],
-  async makeFolder(folder) {
-    await fs.promises.mkdir(folder, { recursive: true, mode: 0o700 });
+  kind(file) {
+    const stat = unlessMissing(() => fs.lstatSync(file));
+    if (!stat) return undefined;
+    if (stat.isSymbolicLink()) return "link";
+    return stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "other";
+  },
+  realPath: (file) => unlessMissing(() => fs.realpathSync(file)),
+  size: (file) => fs.statSync(file).size,
+  mode: (file) => unlessMissing(() => fs.statSync(file).mode & 0o777),
+  async makeFolder(folder, mode = 0o700) {
+    await fs.promises.mkdir(folder, { recursive: true, mode });
   },
   async create(file, bytes, mode = 0o600) {
     const handle = await fs.promises.open(file, "wx", mode);

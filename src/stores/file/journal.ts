@@ -14,13 +14,13 @@
  *  5. A transition is acknowledged after one write and one sync.
  */
 import * as path from "node:path";
-import { fail, type Failure, type Result, succeed } from "../../core/failure.ts";
+import { type Failure, fail, type Result, succeed } from "../../core/failure.ts";
 import type { Head, StoredTransition, Transition } from "../../store.ts";
 import { type AppendFile, codeOf, type Disk } from "./disk.ts";
 import {
+  claimsHash,
   decodeRecords,
   encodeRecord,
-  claimsHash,
   genesis,
   type Hash,
   type RecordLine,

@@ -1,0 +1,297 @@
+/**
+ * The two ways to meet a project. `look` reads and changes nothing; `hold` takes the lock and may
+ * record: each transition is durable in the journal before it is shown in the files.
+ */
+
+import { isOpen } from "../core/decision.ts";
+import type { Event, RecordedEvent } from "../core/event.ts";
+import {
+  evolve,
+  nothingYet,
+  openDecisions,
+  type ProjectState,
+  renderedStateFile,
+} from "../core/evolve.ts";
+import { fail, type Result, succeed } from "../core/failure.ts";
+import type { FlowState } from "../core/flow/state.ts";
+import { isBlank, stateFileNames } from "../core/flow/state-file.ts";
+import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
+import { placeOf, type Repository } from "../git.ts";
+import type { GitPlace, Head, Holder, Store, StoredTransition } from "../store.ts";
+import { survey } from "./survey.ts";
+
+/** Clock, identity and hashing are arguments. */
+export interface World {
+  now(): string;
+  holder(command: string): Holder;
+  /** SHA-256, in hex. */
+  hash(text: string): string;
+}
+
+export interface Project {
+  readonly root: string;
+  /** Undefined: not a git repository. One can look, but nothing can be recorded. */
+  readonly repository: Repository | undefined;
+  readonly store: Store;
+  readonly world: World;
+}
+
+export interface Look {
+  readonly state: ProjectState;
+  readonly head: Head;
+  readonly here: Whereabouts;
+}
+
+/** A project that we hold: what is recorded here is durable and on disk for people to see. */
+export interface Held {
+  readonly state: ProjectState;
+  readonly head: Head;
+  record(...events: Event[]): Promise<Result<ProjectState>>;
+  look(): Result<Look>;
+  /** Takes a file out of the way, into the rescue folder, and says where it is. */
+  setAside(file: string): Promise<Result<string>>;
+  /** Makes the projections durable, leaves a snapshot for the next reader, lets go. */
+  release(): Promise<Result<void>>;
+}
+
+export const flowRun = "flow";
+
+export function look(project: Project): Result<Look> {
+  const folded = fold(project.store);
+  if (!folded.ok) return folded;
+  const { state, head, git } = folded.value;
+  const here = find(project, state, git);
+  if (!here.ok) return here;
+  return succeed({ state: withAnswers(state, project.store), head, here: here.value });
+}
+
+/** What people have answered counts at once, even before the holder has recorded it. */
+function withAnswers(state: ProjectState, store: Store): ProjectState {
+  const open = openDecisions(state);
+  if (open.length === 0) return state;
+  const answers = store.answers();
+  const answered = open.flatMap((decision) => {
+    const answer = answers.get(decision.id);
+    return answer ? [[decision.id, { ...decision, answer }] as const] : [];
+  });
+  return { ...state, decisions: { ...state.decisions, ...Object.fromEntries(answered) } };
+}
+
+export async function hold(project: Project, command: string): Promise<Result<Held>> {
+  if (!project.repository) return noRepository(project.root);
+  const { store, repository, world } = project;
+  const opened = await store.open(world.holder(command));
+  if (!opened.ok) return opened;
+  const session = opened.value;
+  const folded = fold(store);
+  if (!folded.ok) {
+    await session.release();
+    return folded;
+  }
+  let { state, head, git } = folded.value;
+  let rendered = renderedStateFile(state);
+  let unsynced = false;
+  let sinceSnapshot = folded.value.folded;
+
+  const snapshot = async (): Promise<void> => {
+    await session.saveSnapshot({ head, state, ...(git && { git }) });
+    sinceSnapshot = 0;
+  };
+
+  const record = async (...events: Event[]): Promise<Result<ProjectState>> => {
+    const at = world.now();
+    const before = rendered?.text;
+    const next = events.reduce(
+      (folding, event, index) =>
+        evolve(folding, { ...event, seq: head.seq + 1 + index, at, run: flowRun } as RecordedEvent),
+      state,
+    );
+    const file = renderedStateFile(next);
+    const changed = file && (file.text !== rendered?.text || file.path !== rendered.path);
+    const place = placeOf(repository);
+    const moved = !samePlace(place, git);
+    const appended = await session.append(head.seq, {
+      at,
+      run: flowRun,
+      events,
+      ...(changed && { rendered: { [file.path]: renderingHash(file.text, world) } }),
+      ...(moved && { git: place }),
+    });
+    if (!appended.ok) return appended;
+    head = appended.value;
+    state = next;
+    git = place;
+    rendered = file;
+    if (++sinceSnapshot >= snapshotEvery) await snapshot();
+    if (changed) {
+      const written = await show(before);
+      if (!written.ok) return written;
+    }
+    return succeed(state);
+  };
+
+  /**
+   * Brings the file up to date, unless somebody changed it under us: such a file is left alone
+   * and taken over at the next start. The transition stands either way.
+   */
+  const show = async (before: string | undefined): Promise<Result<void>> => {
+    if (!rendered) return succeed(undefined);
+    const onDisk = store.readProjection(rendered.path);
+    if (!onDisk.ok) return onDisk;
+    const text = onDisk.value;
+    if (text === rendered.text) return succeed(undefined);
+    const ours =
+      text === undefined ||
+      isBlank(text) ||
+      text === before ||
+      store.everRendered(rendered.path, renderingHash(text, world));
+    if (!ours) return succeed(undefined);
+    unsynced = true;
+    return session.writeProjection(rendered.path, rendered.text, { durable: false });
+  };
+
+  const held: Held = {
+    get state() {
+      return state;
+    },
+    get head() {
+      return head;
+    },
+    record,
+    setAside: (file) => session.setAside(file, world.now()),
+    look() {
+      const here = find(project, state, git);
+      return here.ok ? succeed({ state, head, here: here.value }) : here;
+    },
+    async release() {
+      let result: Result<void> = succeed(undefined);
+      if (unsynced && rendered) {
+        const onDisk = store.readProjection(rendered.path);
+        if (onDisk.ok && onDisk.value === rendered.text) {
+          result = await session.writeProjection(rendered.path, rendered.text, { durable: true });
+        }
+      }
+      await snapshot();
+      await session.release();
+      return result;
+    },
+  };
+  const caughtUp = await catchUp(store, held, () => show(undefined));
+  if (!caughtUp.ok) {
+    await session.release();
+    return caughtUp;
+  }
+  return succeed(held);
+}
+
+/**
+ * Before anything new is recorded: what happened to the file while nobody held the project
+ * (edited, replaced, deleted) and the answers that people gave meanwhile.
+ */
+async function catchUp(
+  store: Store,
+  held: Held,
+  show: () => Promise<Result<void>>,
+): Promise<Result<void>> {
+  const looked = held.look();
+  if (!looked.ok) return looked;
+  const { here } = looked.value;
+  const undecided = here.bothNames && !held.state.stateFile;
+  if (here.verdict.is === "to-adopt" && !undecided) {
+    const { because, path: file, text } = here.verdict;
+    const adopted = await held.record(adoption(here, because, file, text));
+    if (!adopted.ok) return adopted;
+  } else if (here.verdict.is === "stale") {
+    const shown = await show();
+    if (!shown.ok) return shown;
+  }
+  for (const [id, answer] of store.answers()) {
+    const decision = held.state.decisions[id];
+    if (!decision || !isOpen(decision)) continue;
+    const recorded = await held.record({ type: "decision-answered", id, ...answer });
+    if (!recorded.ok) return recorded;
+  }
+  return succeed(undefined);
+}
+
+/** The event by which bytes become the truth. */
+export const adoption = (
+  here: Whereabouts,
+  why: Extract<Event, { type: "state-file-adopted" }>["why"],
+  file: string,
+  text: string,
+): Event => ({
+  type: "state-file-adopted",
+  why,
+  path: file,
+  text,
+  generation: here.generation,
+  variant: here.variant,
+  state: toPlain(here.state),
+  corrections: [...here.corrections],
+});
+
+const toPlain = (state: FlowState): Extract<Event, { type: "state-file-adopted" }>["state"] => ({
+  ...state,
+  skipped: [...state.skipped],
+  completed: [...state.completed],
+  keyDecisions: [...state.keyDecisions],
+  retryLog: [...state.retryLog],
+  blockers: [...state.blockers],
+});
+
+/** How much a reader has to fold at the most, after a crash. */
+const snapshotEvery = 256;
+
+function fold(
+  store: Store,
+): Result<{ state: ProjectState; head: Head; git: GitPlace | undefined; folded: number }> {
+  const reading = store.read();
+  if (!reading.ok) return reading;
+  const { head, snapshot, after } = reading.value;
+  let state = snapshot?.state ?? nothingYet;
+  let git = snapshot?.git;
+  for (const transition of after) {
+    state = eventsOf(transition).reduce(evolve, state);
+    git = transition.git ?? git;
+  }
+  return succeed({ state, head, git, folded: after.length });
+}
+
+export const eventsOf = ({ seq, at, run, events }: StoredTransition): RecordedEvent[] =>
+  events.map((event, index) => ({ ...event, seq: seq + index, at, run }));
+
+function find(
+  project: Project,
+  state: ProjectState,
+  git: GitPlace | undefined,
+): Result<Whereabouts> {
+  const { root, store, repository, world } = project;
+  const files: { path: string; text: string }[] = [];
+  for (const name of stateFileNames) {
+    const file = `_docs/${name}`;
+    const read = store.readProjection(file);
+    if (!read.ok) return read;
+    if (read.value !== undefined) files.push({ path: file, text: read.value });
+  }
+  const rendering = renderedStateFile(state);
+  return whereabouts({
+    files,
+    ...(state.flow && state.stateFile && rendering
+      ? { recorded: { flow: state.flow, file: state.stateFile, text: rendering.text } }
+      : {}),
+    everRendered: (file, text) => store.everRendered(file, renderingHash(text, world)),
+    gitMoved: () => repository !== undefined && !samePlace(placeOf(repository), git),
+    survey: () => survey(root),
+  });
+}
+
+const renderingHash = (text: string, world: World): string => world.hash(text).slice(0, 24);
+
+const samePlace = (a: GitPlace, b: GitPlace | undefined): boolean =>
+  a.branch === b?.branch && a.commit === b.commit;
+
+const noRepository = (root: string): ReturnType<typeof fail> =>
+  fail("no-repository", `${root} is not in a git repository, and autodev keeps its memory in one`, {
+    hint: "git init",
+  });

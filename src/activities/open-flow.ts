@@ -1,0 +1,162 @@
+/** Carries out the moves that come before a flow goes on (see core/flow/opening.ts). */
+import { type Decision, decisionBlock, type Question } from "../core/decision.ts";
+import { fail, type Result, succeed } from "../core/failure.ts";
+import { openingMove } from "../core/flow/opening.ts";
+import { readPosition } from "../core/flow/position.ts";
+import { convertStateFile, currentForm, type Form, renderStateFile } from "../core/flow/render.ts";
+import { parseStateFile } from "../core/flow/state-file.ts";
+import { moveFile } from "../git.ts";
+import { adoption, type Held, type Look, type Project } from "./hold.ts";
+
+/** Asks a person, or does not: undefined means that nobody is there to answer. */
+export type Ask = (decision: Question & { id: string }) => Promise<Result<string | undefined>>;
+
+export interface Opened {
+  readonly look: Look;
+  readonly said: readonly string[];
+}
+
+export async function openFlow(
+  project: Project,
+  held: Held,
+  options: { ask: Ask; by: string },
+): Promise<Result<Opened>> {
+  const said: string[] = [];
+  for (;;) {
+    const looked = held.look();
+    if (!looked.ok) return looked;
+    const { here } = looked.value;
+    const move = openingMove(held.state, here, project.world.hash);
+    switch (move.is) {
+      case "go-on":
+        return succeed({ look: looked.value, said });
+      case "create": {
+        const text = renderStateFile(undefined, here.state);
+        if (!text.ok) return text;
+        const created = await held.record(
+          adoption(here, "created", "_docs/_autodev_state.md", text.value),
+        );
+        if (!created.ok) return created;
+        said.push(
+          `created _docs/_autodev_state.md: ${here.state.flow}, step ${here.state.step} ${here.state.name}`,
+        );
+        break;
+      }
+      case "keep-one": {
+        const aside = await held.setAside(move.drop);
+        if (!aside.ok) return aside;
+        said.push(`kept ${move.keep}; ${move.drop} is now at ${aside.value}`);
+        const kept = await adoptKept(held, move.keep);
+        if (!kept.ok) return kept;
+        break;
+      }
+      case "migrate": {
+        const migrated = await migrate(project, held, currentForm);
+        if (!migrated.ok) return migrated;
+        said.push(...migrated.value);
+        break;
+      }
+      case "set-status": {
+        const set = await held.record({ type: "status-set", status: move.status });
+        if (!set.ok) return set;
+        said.push(`step ${here.state.step} is ${move.status}`);
+        break;
+      }
+      case "ask": {
+        const answered = await put(project, held, move.id, move.question, options);
+        if (!answered.ok) return answered;
+      }
+    }
+  }
+}
+
+/** After one of two files was set aside, the other is the truth, whatever it was before. */
+async function adoptKept(held: Held, keep: string): Promise<Result<unknown>> {
+  const looked = held.look();
+  if (!looked.ok) return looked;
+  const { here } = looked.value;
+  const file = here.files.find((each) => each.path === keep);
+  if (!file || (here.verdict.is === "as-recorded" && held.state.stateFile?.path === keep)) {
+    return succeed(undefined);
+  }
+  const because = here.verdict.is === "to-adopt" ? here.verdict.because : "imported";
+  return held.record(adoption(here, because, file.path, file.text));
+}
+
+/** Puts a decision on record before it is shown, so that a crash never asks it a second time. */
+export async function put(
+  project: Project,
+  held: Held,
+  id: string,
+  question: Question,
+  options: { ask: Ask; by: string },
+): Promise<Result<void>> {
+  if (!held.state.decisions[id]) {
+    const asked = await held.record({
+      type: "decision-asked",
+      decision: { ...plain(question), id, askedAt: project.world.now() },
+    });
+    if (!asked.ok) return asked;
+  }
+  const chosen = await options.ask({ ...question, id });
+  if (!chosen.ok) return chosen;
+  if (chosen.value === undefined) {
+    return fail("decision-required", `a decision is open: ${question.question}`, {
+      hint: `autodev decide ${id} ${question.recommendation}`,
+      details: decisionBlock(question),
+    });
+  }
+  const by = options.by;
+  const stands = await project.store.answer(id, {
+    key: chosen.value,
+    by,
+    at: project.world.now(),
+  });
+  if (!stands.ok) return stands;
+  const recorded = await held.record({ type: "decision-answered", id, ...stands.value });
+  return recorded.ok ? succeed(undefined) : recorded;
+}
+
+const plain = (
+  question: Question,
+): Omit<Decision, "id" | "askedAt" | "answer" | "withdrawn" | "options"> & {
+  options: { key: string; text: string; notes?: string[] }[];
+} => ({
+  ...question,
+  options: question.options.map(({ notes, ...option }) => ({
+    ...option,
+    ...(notes && { notes: [...notes] }),
+  })),
+});
+
+/** Renames first (an old form under the new name is read all the same), then records and writes. */
+export async function migrate(project: Project, held: Held, to: Form): Promise<Result<string[]>> {
+  const looked = held.look();
+  if (!looked.ok) return looked;
+  const file = looked.value.here.files.find((each) => each.path === held.state.stateFile?.path);
+  if (!file) return fail("not-found", "there is no state file to migrate", { hint: "autodev" });
+  const converted = convertStateFile(file.text, file.path, to);
+  if (!converted.ok) return converted;
+  const path = `_docs/${to.generation === 3 ? "_autodev_state.md" : "_autopilot_state.md"}`;
+  const said: string[] = [];
+  if (path !== file.path && project.repository) {
+    const moved = moveFile(project.repository, file.path, path);
+    if (!moved.ok) return moved;
+    said.push(`renamed ${file.path} to ${path}`);
+  }
+  const parsed = parseStateFile(converted.value.text, path);
+  if (!parsed.ok) return parsed;
+  const { corrections, ...reading } = readPosition(parsed.value, path);
+  const here = looked.value.here;
+  // What the older form has no place for stays in the journal.
+  const state = { ...reading.state, cycle: here.state.cycle, skipped: here.state.skipped };
+  const migrated = await held.record(
+    adoption({ ...here, ...reading, state, corrections }, "migrated", path, converted.value.text),
+  );
+  if (!migrated.ok) return migrated;
+  said.push(`${path} is of generation ${to.generation} now`);
+  for (const lost of converted.value.lost) {
+    said.push(`${lost} has no place in generation ${to.generation}; the journal keeps it`);
+  }
+  return succeed(said);
+}

@@ -1,0 +1,83 @@
+/** Gathers what core may not look up: the artifacts under `_docs/` and the look of the root. */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { Survey } from "../core/flow/flow.ts";
+
+/** Enough for any project's artifacts, few enough to be instant where `_docs/` is misused. */
+const mostFiles = 20_000;
+const deepest = 8;
+const looked = ["_repo-config.yaml"];
+
+export function survey(root: string): Survey {
+  const docs = path.join(root, "_docs");
+  const files = isFolder(docs) ? filesUnder(docs) : undefined;
+  const texts = new Map<string, string>();
+  for (const name of looked) {
+    if (files?.has(name)) texts.set(name, readText(path.join(docs, name)));
+  }
+  return { docs: files, texts, hasSource: hasSource(root), members: membersOf(root) };
+}
+
+function filesUnder(top: string): Map<string, number> {
+  const files = new Map<string, number>();
+  const walk = (folder: string, prefix: string, depth: number): void => {
+    for (const entry of entriesOf(folder)) {
+      if (files.size >= mostFiles) return;
+      const name = prefix + entry.name;
+      const full = path.join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (depth < deepest && entry.name !== "node_modules") walk(full, `${name}/`, depth + 1);
+      } else if (entry.isFile()) {
+        files.set(name, fs.statSync(full, { throwIfNoEntry: false })?.size ?? 0);
+      }
+    }
+  };
+  walk(top, "", 0);
+  return files;
+}
+
+const manifests =
+  /^(package\.json|pyproject\.toml|setup\.py|requirements\.txt|go\.mod|Cargo\.toml|pom\.xml|build\.gradle(\.kts)?|Gemfile|composer\.json|CMakeLists\.txt|mix\.exs|.*\.(sln|csproj|fsproj))$/;
+const sources =
+  /\.(c|cc|cpp|cs|dart|ex|exs|go|h|hpp|java|js|jsx|kt|lua|mjs|php|pl|py|rb|rs|scala|sh|swift|ts|tsx|vue)$/;
+const sourceFolders = ["src", "lib", "app", "cmd", "pkg", "internal", "server", "client"];
+
+/** A manifest, or source code at the root or in the folders where it usually lies. */
+function hasSource(root: string): boolean {
+  const top = entriesOf(root);
+  if (
+    top.some((entry) => entry.isFile() && (manifests.test(entry.name) || sources.test(entry.name)))
+  ) {
+    return true;
+  }
+  return top
+    .filter((entry) => entry.isDirectory() && sourceFolders.includes(entry.name))
+    .some((folder) =>
+      entriesOf(path.join(root, folder.name)).some(
+        (entry) => entry.isDirectory() || sources.test(entry.name),
+      ),
+    );
+}
+
+/** Git submodules; workspace members of package managers come with the flows that need them. */
+const membersOf = (root: string): number =>
+  (readText(path.join(root, ".gitmodules")).match(/^\[submodule /gm) ?? []).length;
+
+const isFolder = (folder: string): boolean =>
+  fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+function entriesOf(folder: string): fs.Dirent[] {
+  try {
+    return fs.readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return fs.readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}

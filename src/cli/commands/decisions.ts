@@ -1,0 +1,48 @@
+/** `autodev decisions`: what was asked, what is open, who answered. */
+import { type Decision, decisionBlock, isOpen } from "../../core/decision.ts";
+import { look, openProject, shown } from "../../project.ts";
+import { print, printJson } from "../output.ts";
+import { exitCodes, reportFailure } from "../render/failure.ts";
+import type { DecisionsOutput } from "../shapes.ts";
+
+export async function run(options: { json?: boolean; all?: boolean }): Promise<number> {
+  const looked = look(openProject(process.cwd()));
+  if (!looked.ok) return reportFailure(looked.failure, options.json === true);
+  const decisions = Object.values(looked.value.state.decisions);
+  if (options.json) {
+    printJson(decisions.map(view));
+    return exitCodes.finished;
+  }
+  const open = decisions.filter(isOpen);
+  if (open.length === 0) print("No decision is open.");
+  for (const decision of open) {
+    for (const line of decisionBlock(decision)) print(shown(line));
+    print(` ${decision.id}, asked ${decision.askedAt}; it blocks ${shown(decision.blocks)}`);
+    print(` autodev decide ${decision.id} ${decision.recommendation}`);
+  }
+  if (options.all) {
+    for (const decision of decisions.filter((each) => !isOpen(each))) print(oneLine(decision));
+  }
+  return exitCodes.finished;
+}
+
+const oneLine = (decision: Decision): string => {
+  const { id, question, answer, withdrawn } = decision;
+  const outcome = answer
+    ? `${answer.key} by ${answer.by}, ${answer.at}`
+    : `withdrawn: ${withdrawn}`;
+  return shown(`${id}  ${question} → ${outcome}`);
+};
+
+const view = (decision: Decision): DecisionsOutput[number] => ({
+  id: decision.id,
+  question: decision.question,
+  options: decision.options.map(({ key, text }) => ({ key, text })),
+  recommendation: decision.recommendation,
+  reason: decision.reason,
+  status: decision.answer ? "answered" : decision.withdrawn !== undefined ? "withdrawn" : "open",
+  answer: decision.answer?.key ?? null,
+  answeredBy: decision.answer?.by ?? null,
+  askedAt: decision.askedAt,
+  blocks: decision.blocks,
+});

@@ -1,0 +1,39 @@
+#!/usr/bin/env node
+/**
+ * The entry: a few lines, so that what is asked most often starts at once. Everything else is a
+ * bundle of its own, loaded only when it is called.
+ */
+declare const AUTODEV_VERSION: string;
+
+// A path that the bundler does not see: each command stays a file of its own.
+const load = (bundle: string): unknown => require(`./${bundle}.cjs`);
+
+const lean: Record<string, object> = {
+  "": {},
+  "--json": { json: true },
+  "--no-color": { color: false },
+};
+
+function main(argv: readonly string[]): void {
+  const [command = "", flag = "", ...more] = argv;
+  if (argv.length === 1 && (command === "--version" || command === "-V")) {
+    require("node:fs").writeSync(1, `${AUTODEV_VERSION}\n`);
+    return;
+  }
+  const options = lean[flag];
+  if (command === "status" && options && more.length === 0) {
+    const { run } = load("status") as { run(options: object): number };
+    process.exitCode = run(options);
+    return;
+  }
+  const { runProgram } = load("program") as { runProgram(argv: readonly string[]): void };
+  runProgram(argv);
+}
+
+try {
+  main(process.argv.slice(2));
+} catch (error) {
+  const what = error instanceof Error ? error.stack : String(error);
+  require("node:fs").writeSync(2, `autodev: a bug of ours, nothing was lost\n${what}\n`);
+  process.exitCode = 70;
+}

@@ -1,0 +1,39 @@
+/**
+ * Standard output carries data, standard error everything else. Written synchronously and without
+ * `process.stdout`, whose set-up alone would cost more than all of `status`.
+ */
+import * as fs from "node:fs";
+
+export function print(text: string): void {
+  write(1, `${text}\n`);
+}
+
+export function printError(text: string): void {
+  write(2, `${text}\n`);
+}
+
+export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
+
+function write(fd: 1 | 2, text: string): void {
+  let bytes = Buffer.from(text);
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(fs.writeSync(fd, bytes));
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : "";
+      // A pipe that is full for the moment; a reader that has gone away.
+      if (code === "EAGAIN") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      else if (code === "EPIPE") process.exit(0);
+      else throw error;
+    }
+  }
+}
+
+/** Only a character device can be a terminal: most callers are spared the tty module. */
+export function isTerminal(fd: 0 | 1 | 2): boolean {
+  try {
+    return fs.fstatSync(fd).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(fd);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,36 @@
+/** The one place where a Failure becomes words and an exit code. */
+import type { Failure, FailureCode } from "../../core/failure.ts";
+import { print, printError } from "../output.ts";
+
+export const exitCodes = {
+  finished: 0,
+  failure: 1,
+  usage: 2,
+  decision: 3,
+  blocked: 4,
+  parked: 5,
+  bug: 70,
+  interrupted: 130,
+} as const;
+
+const codeFor: Partial<Record<FailureCode, number>> = {
+  usage: exitCodes.usage,
+  "not-found": exitCodes.usage,
+  "no-repository": exitCodes.usage,
+  "decision-required": exitCodes.decision,
+  locked: exitCodes.blocked,
+  "journal-fenced": exitCodes.blocked,
+  interrupted: exitCodes.interrupted,
+};
+
+export function reportFailure(failure: Failure, json: boolean): number {
+  if (json) {
+    const { code, message, file, line, hint } = failure;
+    print(JSON.stringify({ version: 1, error: { code, message, file, line, hint } }, null, 2));
+  } else {
+    for (const line of failure.details ?? []) printError(line);
+    printError(`autodev: ${failure.message}`);
+    if (failure.hint) printError(`  → ${failure.hint}`);
+  }
+  return codeFor[failure.code] ?? exitCodes.failure;
+}

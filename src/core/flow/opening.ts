@@ -1,0 +1,128 @@
+/**
+ * What has to happen before a flow goes on: the file is made, a doubt about it is put to a
+ * person, an answer is carried out. Pure; called again after each move until it says "go-on".
+ */
+import { type Answer, decisionId, type Question } from "../decision.ts";
+import type { ProjectState } from "../evolve.ts";
+import { readPosition } from "./position.ts";
+import { type FlowState, knownStatuses } from "./state.ts";
+import { parseStateFile } from "./state-file.ts";
+import type { Whereabouts } from "./whereabouts.ts";
+
+export type Opening =
+  | { readonly is: "create" }
+  | { readonly is: "ask"; readonly id: string; readonly question: Question }
+  | { readonly is: "keep-one"; readonly keep: string; readonly drop: string }
+  | { readonly is: "migrate" }
+  | { readonly is: "set-status"; readonly status: string }
+  | { readonly is: "go-on" };
+
+export function openingMove(
+  state: ProjectState,
+  here: Whereabouts,
+  hash: (text: string) => string,
+): Opening {
+  const decided = (question: Question): { id: string; answer: Answer | undefined } => {
+    const id = decisionId(question, hash);
+    return { id, answer: state.decisions[id]?.answer };
+  };
+  if (here.bothNames) {
+    const [first, second] = here.files;
+    if (first && second) {
+      const question = whichFile(first, second, here.state.cycle, hash);
+      const { id, answer } = decided(question);
+      if (!answer) return { is: "ask", id, question };
+      const [keep, drop] = answer.key === "A" ? [first, second] : [second, first];
+      return { is: "keep-one", keep: keep.path, drop: drop.path };
+    }
+  }
+  if (here.verdict.is === "nothing") return { is: "create" };
+  if (here.generation < 3) {
+    const question = whetherToMigrate(here, state);
+    const { id, answer } = decided(question);
+    if (!answer) return { is: "ask", id, question };
+    if (answer.key === "A") return { is: "migrate" };
+  }
+  const { status } = here.state;
+  if (!(knownStatuses as readonly string[]).includes(status)) {
+    const question = whatStatusMeans(here.state);
+    const { id, answer } = decided(question);
+    if (!answer) return { is: "ask", id, question };
+    return { is: "set-status", status: statusOptions[answer.key] ?? "not_started" };
+  }
+  return { is: "go-on" };
+}
+
+type FoundFile = Whereabouts["files"][number];
+
+function whichFile(
+  first: FoundFile,
+  second: FoundFile,
+  cycle: number,
+  hash: (text: string) => string,
+): Question {
+  return {
+    kind: "both-names",
+    subject: `${first.path} ${second.path}`,
+    cycle,
+    cause: hash(`${first.text}\0${second.text}`).slice(0, 24),
+    question: `two state files — which one is right?`,
+    options: [
+      { key: "A", text: `${first.path}: ${placeIn(first)}` },
+      { key: "B", text: `${second.path}: ${placeIn(second)}` },
+    ],
+    recommendation: "A",
+    reason: "it has the present name; the other one is kept in the rescue folder",
+    blocks: "the flow",
+  };
+}
+
+function whetherToMigrate(here: Whereabouts, state: ProjectState): Question {
+  const path = state.stateFile?.path ?? here.files[0]?.path ?? "the state file";
+  return {
+    kind: "migrate",
+    subject: path,
+    cycle: 1,
+    cause: `generation ${here.generation}`,
+    question: `${path} is of generation ${here.generation} — migrate it?`,
+    options: [
+      { key: "A", text: "Migrate it to generation 3, as _docs/_autodev_state.md" },
+      { key: "B", text: "Keep its name and form, for older skills that read it" },
+    ],
+    recommendation: "A",
+    reason: "generation 3 knows cycles and exact sub-steps; autodev migrate --to goes back",
+    blocks: "nothing",
+  };
+}
+
+const statusOptions: Readonly<Record<string, string>> = {
+  A: "in_progress",
+  B: "not_started",
+  C: "completed",
+};
+
+function whatStatusMeans(state: FlowState): Question {
+  return {
+    kind: "unknown-status",
+    subject: `${state.flow} ${state.step}`,
+    cycle: state.cycle,
+    cause: state.status,
+    question: `step ${state.step} ${state.name} has the status "${state.status}" — what does it mean?`,
+    options: [
+      { key: "A", text: "The step is under way: go on with it" },
+      { key: "B", text: "The step has not begun: start it" },
+      { key: "C", text: "The step is done: go to the next" },
+    ],
+    recommendation: "A",
+    reason: "going on loses nothing, whichever it is",
+    blocks: "the flow",
+  };
+}
+
+/** One line about a file that may not even be readable. */
+export function placeIn(file: FoundFile): string {
+  const parsed = parseStateFile(file.text, file.path);
+  if (!parsed.ok) return parsed.failure.message;
+  const { state } = readPosition(parsed.value, file.path);
+  return `${state.flow || "no flow"}, step ${state.step} ${state.name}, ${state.status}`;
+}

@@ -1,0 +1,180 @@
+/**
+ * Where are we? The journal, the state file and the folders each say something; this decides
+ * whom to believe. Pure: the facts are arguments, the expensive ones as questions that are
+ * asked only when the answer matters.
+ */
+import type { AdoptedFile } from "../evolve.ts";
+import { type Result, succeed } from "../failure.ts";
+import type { Survey } from "./flow.ts";
+import { flowNamed } from "./flows/index.ts";
+import { type Generation, type Variant } from "./generations.ts";
+import { scanPosition, whichFlow } from "./locate.ts";
+import { readPosition } from "./position.ts";
+import { type FlowState, flowStateAt } from "./state.ts";
+import { isBlank, parseStateFile } from "./state-file.ts";
+
+export interface Facts {
+  /** The state files that exist, the present name first. */
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+  /** What the journal holds, and the text that it would have on disk. */
+  readonly recorded?: {
+    readonly flow: FlowState;
+    readonly file: AdoptedFile;
+    readonly text: string;
+  };
+  /** Did we ever render exactly this text at this path? */
+  everRendered(path: string, text: string): boolean;
+  /** Has HEAD or the branch moved since the last transition? */
+  gitMoved(): boolean;
+  survey(): Survey;
+}
+
+export type AdoptedBecause = "imported" | "hand-edit" | "came-with-git";
+
+/** What the file on disk is to the journal. */
+export type Verdict =
+  | { readonly is: "as-recorded" }
+  /** Older than the journal, emptied or deleted: rendered anew at the next write. */
+  | { readonly is: "stale"; readonly why: "deleted" | "emptied" | "older" }
+  /** Bytes with a meaning of their own: to be recorded before anything else happens. */
+  | {
+      readonly is: "to-adopt";
+      readonly because: AdoptedBecause;
+      readonly path: string;
+      readonly text: string;
+    }
+  /** No journal and no file. */
+  | { readonly is: "nothing" };
+
+export interface Whereabouts {
+  readonly source: "state" | "scan" | "rebuilt";
+  readonly state: FlowState;
+  readonly generation: Generation;
+  readonly variant: Variant;
+  readonly corrections: readonly string[];
+  readonly verdict: Verdict;
+  /** Both names exist: which one is right is a person's to say. */
+  readonly bothNames: boolean;
+  /** The state files that were found, filled or not. */
+  readonly files: Facts["files"];
+}
+
+export function whereabouts(facts: Facts): Result<Whereabouts> {
+  const filled = facts.files.filter((file) => !isBlank(file.text));
+  const bothNames = filled.length > 1;
+  const { recorded } = facts;
+  const atRecordedPath = filled.find((file) => file.path === recorded?.file.path);
+  const file = atRecordedPath ?? filled[0];
+  const doubled = bothNames
+    ? [
+        `${filled.map((each) => each.path).join(" and ")} both exist; ${file?.path} is shown, autodev asks which is right`,
+      ]
+    : [];
+
+  if (recorded) {
+    const why = staleness(facts, file);
+    if (why !== "not-stale") {
+      const asRecorded = why === "as-recorded";
+      return succeed({
+        source: why === "deleted" ? "rebuilt" : "state",
+        state: recorded.flow,
+        generation: recorded.file.generation,
+        variant: recorded.file.variant,
+        corrections: asRecorded ? doubled : [staleLine(recorded.file.path, why), ...doubled],
+        verdict: asRecorded ? { is: "as-recorded" } : { is: "stale", why },
+        bothNames,
+        files: facts.files,
+      });
+    }
+  }
+  if (file) {
+    const because: AdoptedBecause = !recorded
+      ? "imported"
+      : facts.gitMoved()
+        ? "came-with-git"
+        : "hand-edit";
+    const read = interpret(file, facts, recorded?.flow);
+    if (!read.ok) return read;
+    const told = {
+      imported: [],
+      "came-with-git": [`${file.path} came with git; its position is taken over`],
+      "hand-edit": [`${file.path} was edited by hand; its position is taken over`],
+    }[because];
+    return succeed({
+      ...read.value,
+      corrections: [...told, ...read.value.corrections, ...doubled],
+      verdict: { is: "to-adopt", because, path: file.path, text: file.text },
+      bothNames,
+      files: facts.files,
+    });
+  }
+  const survey = facts.survey();
+  const scan = scanPosition(whichFlow(survey), survey);
+  const emptied = facts.files.map(
+    (each) => `${each.path}:1 is empty; the folders decide the position`,
+  );
+  return succeed({
+    source: "scan",
+    state: flowStateAt(scan.position),
+    generation: 3,
+    variant: 13,
+    corrections: [...emptied, ...(scan.doubt ? [scan.doubt] : [])],
+    verdict: { is: "nothing" },
+    bothNames: false,
+    files: facts.files,
+  });
+}
+
+function staleness(
+  facts: Facts,
+  file: { path: string; text: string } | undefined,
+): "as-recorded" | "deleted" | "emptied" | "older" | "not-stale" {
+  if (!file) return facts.files.length > 0 ? "emptied" : "deleted";
+  if (file.path === facts.recorded?.file.path && file.text === facts.recorded.text) {
+    return "as-recorded";
+  }
+  return facts.everRendered(file.path, file.text) ? "older" : "not-stale";
+}
+
+const staleLine = (path: string, why: "deleted" | "emptied" | "older"): string =>
+  ({
+    deleted: `${path} is gone; the journal has the position, the next autodev writes the file anew`,
+    emptied: `${path} is empty; the journal has the position, the next autodev writes the file anew`,
+    older: `${path} is older than the journal; the journal has the position, the next autodev writes the file anew`,
+  })[why];
+
+/** A file that is readable but whose step cannot be understood: the folders decide. */
+function interpret(
+  file: { path: string; text: string },
+  facts: Facts,
+  before: FlowState | undefined,
+): Result<Pick<Whereabouts, "source" | "state" | "generation" | "variant" | "corrections">> {
+  const parsed = parseStateFile(file.text, file.path);
+  if (!parsed.ok) return parsed;
+  const reading = readPosition(parsed.value, file.path);
+  const { generation, variant } = reading;
+  // Generations 1 and 2 have no place for the cycle, and no file has to list what a person
+  // skipped: within one flow the journal remembers both.
+  const known = before?.flow === reading.state.flow ? before : undefined;
+  const cycle = generation < 3 && known ? known.cycle : reading.state.cycle;
+  const skipped = [...new Set([...(known?.skipped ?? []), ...reading.state.skipped])];
+  const state = { ...reading.state, cycle, skipped };
+  if (reading.understood) {
+    return succeed({
+      source: "state",
+      state,
+      generation,
+      variant,
+      corrections: reading.corrections,
+    });
+  }
+  const survey = facts.survey();
+  const scan = scanPosition(flowNamed(state.flow) ? state.flow : whichFlow(survey), survey, cycle);
+  return succeed({
+    source: "scan",
+    state: { ...state, ...scan.position },
+    generation,
+    variant,
+    corrections: [...reading.corrections, ...(scan.doubt ? [scan.doubt] : [])],
+  });
+}

@@ -1,0 +1,98 @@
+/**
+ * Git, as far as it can be told from its files: where the repository is and what is checked out.
+ * No process is started to look: `status` must be instant, and a look must run nothing.
+ */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fail, type Result, succeed } from "./core/failure.ts";
+import type { GitPlace } from "./store.ts";
+
+export interface Repository {
+  /** The working tree's top. */
+  readonly root: string;
+  readonly gitDir: string;
+  /** Shared by all linked worktrees. */
+  readonly commonDir: string;
+}
+
+export function findRepository(from: string): Repository | undefined {
+  for (let folder = path.resolve(from); ; folder = path.dirname(folder)) {
+    const gitDir = gitDirAt(path.join(folder, ".git"));
+    if (gitDir) {
+      const shared = readText(path.join(gitDir, "commondir"))?.trim();
+      return { root: folder, gitDir, commonDir: shared ? path.resolve(gitDir, shared) : gitDir };
+    }
+    if (folder === path.dirname(folder)) return undefined;
+  }
+}
+
+/** The branch and commit that are checked out; empty where there is none. */
+export function placeOf({ gitDir, commonDir }: Repository): GitPlace {
+  const head = readText(path.join(gitDir, "HEAD"))?.trim() ?? "";
+  const ref = /^ref: (.+)$/.exec(head)?.[1];
+  if (ref === undefined) return { branch: "", commit: head };
+  const loose = readText(path.join(commonDir, ref))?.trim();
+  return { branch: ref, commit: loose || packed(commonDir, ref) };
+}
+
+/** Nothing that a repository's own configuration names is run by our calls. */
+const harmless = [
+  ...["-c", "core.hooksPath=/dev/null"],
+  ...["-c", "core.fsmonitor=false"],
+  ...["-c", "safe.bareRepository=explicit"],
+  "--literal-pathspecs",
+];
+
+/** With `git mv` where git knows the file, so that history follows it; else by a plain rename. */
+export function moveFile(repository: Repository, from: string, to: string): Result<void> {
+  const { root } = repository;
+  if (fs.existsSync(path.join(root, to))) {
+    return fail("disk", `${to} is there already; ${from} stays`, { file: to });
+  }
+  const moved = process
+    .getBuiltinModule("node:child_process")
+    .spawnSync("git", [...harmless, "mv", "--", from, to], {
+      cwd: root,
+      stdio: "ignore",
+      env: gitFree(),
+    });
+  if (moved.status === 0) return succeed(undefined);
+  try {
+    fs.renameSync(path.join(root, from), path.join(root, to));
+    return succeed(undefined);
+  } catch (error) {
+    return fail("disk", `${from} cannot be renamed to ${to}: ${String(error)}`, { file: from });
+  }
+}
+
+/** A hook's environment would send git to another repository. */
+const gitFree = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
+
+function packed(commonDir: string, ref: string): string {
+  for (const line of (readText(path.join(commonDir, "packed-refs")) ?? "").split("\n")) {
+    if (line.endsWith(` ${ref}`)) return line.slice(0, line.indexOf(" "));
+  }
+  return "";
+}
+
+function gitDirAt(dotGit: string): string | undefined {
+  let stat: fs.Stats | undefined;
+  try {
+    stat = fs.statSync(dotGit, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+  if (!stat) return undefined;
+  if (stat.isDirectory()) return fs.existsSync(path.join(dotGit, "HEAD")) ? dotGit : undefined;
+  const pointer = /^gitdir: (.+?)\s*$/.exec(readText(dotGit) ?? "")?.[1];
+  return pointer === undefined ? undefined : path.resolve(path.dirname(dotGit), pointer);
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return fs.readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}

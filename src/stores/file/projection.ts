@@ -1,0 +1,135 @@
+/**
+ * Files that people read and edit: rendered by us, found by us, never trusted blindly. Whatever
+ * is wrong with one is a Failure that names it; the bytes stay as they are.
+ */
+import * as path from "node:path";
+import { type Failure, fail, type Result, succeed } from "../../core/failure.ts";
+import { largestStateFile } from "../../core/flow/state-file.ts";
+import { codeOf, type Disk, replaceFile, temporaryMark } from "./disk.ts";
+
+export function readProjection(disk: Disk, root: string, file: string): Result<string | undefined> {
+  const full = path.join(root, file);
+  try {
+    const kind = disk.kind(full);
+    if (kind === undefined) return succeed(undefined);
+    const target = kind === "link" ? disk.realPath(full) : full;
+    if (target === undefined) {
+      return fail("state-file-not-a-file", `${file} is a link to something that is not there`, {
+        file,
+        hint: `remove the link: rm ${file}`,
+      });
+    }
+    const outside = outsideOf(disk, root, full);
+    if (outside) return { ok: false, failure: outside };
+    if (disk.kind(target) !== "file") {
+      return fail(
+        "state-file-not-a-file",
+        `${file} is ${disk.kind(target) === "folder" ? "a folder" : "no plain file"}`,
+        {
+          file,
+          hint: `move it away: mv ${file} ${file}.aside`,
+        },
+      );
+    }
+    const size = disk.size(target);
+    if (size > largestStateFile) {
+      return fail(
+        "state-file-too-large",
+        `${file} has ${size} bytes; a state file has less than ${largestStateFile}`,
+        { file, line: 1, hint: "autodev doctor --fix sets it aside and writes the position anew" },
+      );
+    }
+    const bytes = disk.read(target);
+    return bytes === undefined ? succeed(undefined) : decode(bytes, file);
+  } catch (error) {
+    return fail(
+      "state-file-unreadable",
+      `${file} cannot be read (${codeOf(error) || String(error)})`,
+      {
+        file,
+        hint: `give yourself the right to read it: chmod u+rw ${file}`,
+      },
+    );
+  }
+}
+
+/** Old bytes or new bytes, never a mixture; a link inside the repository stays a link. */
+export async function writeProjection(
+  disk: Disk,
+  root: string,
+  file: string,
+  text: string,
+  options: { unique: string; durable: boolean },
+): Promise<Result<void>> {
+  const full = path.join(root, file);
+  try {
+    await disk.makeFolder(path.dirname(full), 0o777);
+    const outside = outsideOf(disk, root, full);
+    if (outside) return { ok: false, failure: outside };
+    const target = disk.realPath(full) ?? full;
+    const mode = disk.mode(target) ?? 0o644;
+    await replaceFile(disk, target, Buffer.from(text), { ...options, mode });
+    return succeed(undefined);
+  } catch (error) {
+    return fail("disk", `${file} cannot be written (${codeOf(error) || String(error)})`, {
+      file,
+      hint: "the journal has it: once the file can be written, the next command writes it",
+    });
+  }
+}
+
+/** What a crash left of our own temporary files in this folder. */
+export const leftovers = (disk: Disk, folder: string): string[] =>
+  disk
+    .list(folder)
+    .filter((name) => name.startsWith(temporaryMark))
+    .map((name) => path.join(folder, name));
+
+function outsideOf(disk: Disk, root: string, full: string): Failure | undefined {
+  const realRoot = disk.realPath(root) ?? root;
+  const real = disk.realPath(full) ?? disk.realPath(path.dirname(full)) ?? full;
+  const inside = path.relative(realRoot, real);
+  if (inside !== ".." && !inside.startsWith(`..${path.sep}`) && !path.isAbsolute(inside)) {
+    return undefined;
+  }
+  const file = path.relative(root, full);
+  const { failure } = fail(
+    "state-file-outside",
+    `${file} leads out of the repository, to ${real}`,
+    {
+      file,
+      hint: "replace the link by a plain file inside the repository",
+    },
+  );
+  return failure;
+}
+
+function decode(bytes: Buffer, file: string): Result<string> {
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+    return fail("state-file-encoding", `${file}:1 is UTF-16; a state file is UTF-8`, {
+      file,
+      line: 1,
+      hint: `convert it: iconv -f UTF-16 -t UTF-8 ${file}, or: autodev doctor --fix`,
+    });
+  }
+  const text = bytes.toString("utf8");
+  // Only text that decodes cleanly encodes back to the same bytes.
+  if (text.includes("\uFFFD")) {
+    const again = Buffer.from(text);
+    if (!again.equals(bytes)) {
+      const line = lineOfFirstDifference(bytes, again);
+      return fail("state-file-encoding", `${file}:${line} holds bytes that are not UTF-8`, {
+        file,
+        line,
+        hint: "autodev doctor --fix sets it aside and writes the position anew",
+      });
+    }
+  }
+  return succeed(text);
+}
+
+function lineOfFirstDifference(a: Buffer, b: Buffer): number {
+  let line = 1;
+  for (let at = 0; at < a.length && a[at] === b[at]; at++) if (a[at] === 10) line++;
+  return line;
+}

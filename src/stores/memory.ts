@@ -1,0 +1,78 @@
+/** The store of tests and simulations: the same promises, for as long as the process lives. */
+import type { Answer } from "../core/decision.ts";
+import { fail, succeed } from "../core/failure.ts";
+import type { Head, Session, Snapshot, Store, StoredTransition } from "../store.ts";
+
+export function createMemoryStore(): Store {
+  const history: StoredTransition[] = [];
+  const projections = new Map<string, string>();
+  const answers = new Map<string, Answer>();
+  let snapshot: Snapshot | undefined;
+  let epoch = 0;
+  let held = false;
+
+  const head = (): Head => {
+    const last = history.at(-1);
+    const seq = last ? last.seq + last.events.length - 1 : 0;
+    return { seq, hash: `memory-${seq}` };
+  };
+
+  return {
+    read({ whole = false } = {}) {
+      const usable = whole ? undefined : snapshot;
+      return succeed({
+        head: head(),
+        snapshot: usable,
+        after: history.filter((transition) => transition.seq > (usable?.head.seq ?? 0)),
+      });
+    },
+    everRendered: (file, hash) =>
+      history.some((transition) => transition.rendered?.[file] === hash),
+    readProjection: (file) => succeed(projections.get(file)),
+    async open() {
+      if (held) return fail("locked", "this store is held by another session");
+      held = true;
+      const mine = ++epoch;
+      const fenced = (): boolean => mine !== epoch;
+      const session: Session = {
+        epoch: mine,
+        get head() {
+          return head();
+        },
+        async append(expectedSeq, transition) {
+          if (fenced()) return fail("journal-fenced", `epoch ${mine} was overtaken`);
+          if (expectedSeq !== head().seq) {
+            return fail("journal-moved-on", `the history is at ${head().seq}, not ${expectedSeq}`);
+          }
+          const copy = structuredClone(transition);
+          history.push({ ...copy, seq: expectedSeq + 1, epoch: mine });
+          return succeed(head());
+        },
+        async writeProjection(file, text) {
+          projections.set(file, text);
+          return succeed(undefined);
+        },
+        async setAside(file, at) {
+          const kept = `rescue/${at}-${file}`;
+          const text = projections.get(file);
+          if (text !== undefined) projections.set(kept, text);
+          projections.delete(file);
+          return succeed(kept);
+        },
+        async saveSnapshot(next) {
+          if (next.head.seq === head().seq) snapshot = structuredClone(next);
+        },
+        async release() {
+          if (!fenced()) held = false;
+        },
+      };
+      return succeed(session);
+    },
+    async answer(id, answer) {
+      const first = answers.get(id);
+      if (!first) answers.set(id, answer);
+      return succeed(first ?? answer);
+    },
+    answers: () => new Map(answers),
+  };
+}

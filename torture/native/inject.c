@@ -1,0 +1,438 @@
+/*
+ * A fault at one exact write: preloaded into a program, it counts every call that changes
+ * something under FI_ROOT and acts at call number FI_AT.
+ *
+ *   FI_ROOT     the folder whose writes count; absolute, without symbolic links
+ *   FI_LOG      a file for one line per counted call: number, call, path, separated by tabs
+ *   FI_AT       the number of the call to act at, from 1; 0 or unset: only count
+ *   FI_MODE     before       dies by SIGKILL instead of making the call
+ *               after        makes the call, then dies
+ *               half, one    writes half of the bytes, or a single one, then dies
+ *                            (a call that writes no bytes: as before)
+ *               stop-before  stops by SIGSTOP, goes on when continued
+ *               stop-after
+ *               cut-before   cuts the power of the file system under FI_ROOT, then dies
+ *               cut-after
+ *               enospc eio erofs emfile edquot    the call fails with that errno
+ *   FI_LASTING  1: an errno stays for every later call as well
+ *
+ * Calls are numbered with one atomic counter, so it does not matter which thread makes them.
+ * Only the program itself is watched: what it starts is not preloaded.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* The shutdown ioctl that ext4 and xfs share: nothing more reaches the disk, no log is flushed. */
+#define SHUT_DOWN _IOR('X', 125, unsigned)
+#define NO_LOG_FLUSH 2u
+
+enum mode { COUNT, BEFORE, AFTER, HALF, ONE, STOP_BEFORE, STOP_AFTER, CUT_BEFORE, CUT_AFTER, FAIL };
+
+static const struct {
+  const char *name;
+  enum mode mode;
+  int error;
+} modes[] = {
+    {"before", BEFORE, 0},           {"after", AFTER, 0},
+    {"half", HALF, 0},               {"one", ONE, 0},
+    {"stop-before", STOP_BEFORE, 0}, {"stop-after", STOP_AFTER, 0},
+    {"cut-before", CUT_BEFORE, 0},   {"cut-after", CUT_AFTER, 0},
+    {"enospc", FAIL, ENOSPC},        {"eio", FAIL, EIO},
+    {"erofs", FAIL, EROFS},          {"emfile", FAIL, EMFILE},
+    {"edquot", FAIL, EDQUOT},
+};
+
+static char root[PATH_MAX];
+static size_t root_length;
+static long act_at;
+static enum mode act_mode = COUNT;
+static int act_error;
+static int lasting;
+static int log_fd = -1;
+static atomic_long counted;
+
+static void refuse_to_start(const char *what, const char *value) {
+  fprintf(stderr, "inject: %s \"%s\" is not understood\n", what, value);
+  _exit(97);
+}
+
+__attribute__((constructor)) static void read_orders(void) {
+  const char *given = getenv("FI_ROOT");
+  if (given == NULL) return;
+  if (given[0] != '/' || strlen(given) >= sizeof root) refuse_to_start("FI_ROOT", given);
+  strcpy(root, given);
+  root_length = strlen(root);
+
+  const char *at = getenv("FI_AT");
+  act_at = at ? atol(at) : 0;
+  const char *name = getenv("FI_MODE");
+  if (act_at > 0) {
+    if (name == NULL) refuse_to_start("FI_MODE", "");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+      if (strcmp(modes[i].name, name) != 0) continue;
+      act_mode = modes[i].mode;
+      act_error = modes[i].error;
+    }
+    if (act_mode == COUNT) refuse_to_start("FI_MODE", name);
+  }
+  const char *last = getenv("FI_LASTING");
+  lasting = last != NULL && strcmp(last, "1") == 0;
+
+  const char *log = getenv("FI_LOG");
+  if (log != NULL) {
+    int fd = syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0) refuse_to_start("FI_LOG", log);
+    // Out of the way: the program gets the same descriptor numbers as without us.
+    log_fd = fcntl(fd, F_DUPFD_CLOEXEC, 900);
+    syscall(SYS_close, fd);
+  }
+  unsetenv("LD_PRELOAD");
+}
+
+/* ── what a call concerns ─────────────────────────────────────────────────────────────────── */
+
+static int under_root(const char *path) {
+  return strncmp(path, root, root_length) == 0 &&
+         (path[root_length] == '/' || path[root_length] == '\0');
+}
+
+static int path_of_descriptor(int fd, char out[PATH_MAX]) {
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, out, PATH_MAX - 1);
+  if (length < 0) return 0;
+  out[length] = '\0';
+  return 1;
+}
+
+static int absolute(int folder, const char *path, char out[PATH_MAX]) {
+  if (path[0] == '/') {
+    if (strlen(path) >= PATH_MAX) return 0;
+    strcpy(out, path);
+    return 1;
+  }
+  if (folder == AT_FDCWD ? getcwd(out, PATH_MAX) == NULL : !path_of_descriptor(folder, out)) {
+    return 0;
+  }
+  size_t length = strlen(out);
+  return (size_t)snprintf(out + length, PATH_MAX - length, "/%s", path) < PATH_MAX - length;
+}
+
+/* ── what happens at a call ───────────────────────────────────────────────────────────────── */
+
+static void die(void) {
+  kill(getpid(), SIGKILL);
+  for (;;) pause();
+}
+
+static void cut_power_and_die(void) {
+  int fd = syscall(SYS_openat, AT_FDCWD, root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  unsigned how = NO_LOG_FLUSH;
+  if (fd < 0 || ioctl(fd, SHUT_DOWN, &how) != 0) {
+    fprintf(stderr, "inject: the power of %s cannot be cut: %s\n", root, strerror(errno));
+    _exit(98);
+  }
+  die();
+}
+
+/** Counts the call; what is to become of it besides. FAIL comes back with errno set. */
+static enum mode arrive(const char *call, const char *path, const char *second) {
+  long number = atomic_fetch_add(&counted, 1) + 1;
+  if (log_fd >= 0) {
+    char line[2 * PATH_MAX + 64];
+    int length = snprintf(line, sizeof line, "%ld\t%s\t%s%s%s\n", number, call, path,
+                          second ? " -> " : "", second ? second : "");
+    syscall(SYS_write, log_fd, line, (size_t)length);
+  }
+  if (act_mode == COUNT || number < act_at) return COUNT;
+  if (act_mode == FAIL && (number == act_at || lasting)) {
+    errno = act_error;
+    return FAIL;
+  }
+  if (number != act_at) return COUNT;
+  if (act_mode == BEFORE) die();
+  if (act_mode == CUT_BEFORE) cut_power_and_die();
+  if (act_mode == STOP_BEFORE) kill(getpid(), SIGSTOP);
+  return act_mode;
+}
+
+static void leave(enum mode mode) {
+  if (mode == AFTER) die();
+  if (mode == CUT_AFTER) cut_power_and_die();
+  if (mode == STOP_AFTER) {
+    int kept = errno;
+    kill(getpid(), SIGSTOP);
+    errno = kept;
+  }
+}
+
+static enum mode at_path(const char *call, int folder, const char *path) {
+  char whole[PATH_MAX];
+  if (root_length == 0 || path == NULL || !absolute(folder, path, whole) || !under_root(whole)) {
+    return COUNT;
+  }
+  enum mode mode = arrive(call, whole, NULL);
+  if (mode == HALF || mode == ONE) die();
+  return mode;
+}
+
+static enum mode at_two_paths(const char *call, int from_folder, const char *from, int to_folder,
+                              const char *to) {
+  char first[PATH_MAX];
+  char second[PATH_MAX];
+  if (root_length == 0 || from == NULL || to == NULL || !absolute(from_folder, from, first) ||
+      !absolute(to_folder, to, second) || (!under_root(first) && !under_root(second))) {
+    return COUNT;
+  }
+  enum mode mode = arrive(call, first, second);
+  if (mode == HALF || mode == ONE) die();
+  return mode;
+}
+
+static enum mode at_descriptor(const char *call, int fd) {
+  char path[PATH_MAX];
+  int kept = errno;
+  int concerns_us = root_length > 0 && path_of_descriptor(fd, path) && under_root(path);
+  errno = kept;
+  return concerns_us ? arrive(call, path, NULL) : COUNT;
+}
+
+/* ── the calls ────────────────────────────────────────────────────────────────────────────── */
+
+#define REAL(name)                                                   \
+  static __typeof__(&name) real;                                     \
+  if (real == NULL) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+/** The body of a wrapper whose call is made whole or not at all. */
+#define AROUND(at, call)          \
+  enum mode mode = at;            \
+  if (mode == FAIL) return -1;    \
+  int result = call;              \
+  leave(mode);                    \
+  return result
+
+static int takes_mode(int flags) {
+  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+static int changes(int flags) { return takes_mode(flags) || (flags & O_TRUNC) != 0; }
+
+static mode_t mode_argument(int flags, va_list rest) {
+  return takes_mode(flags) ? va_arg(rest, mode_t) : 0;
+}
+
+#define OPEN(name)                                                                \
+  int name(const char *path, int flags, ...) {                                    \
+    REAL(name);                                                                   \
+    va_list rest;                                                                 \
+    va_start(rest, flags);                                                        \
+    mode_t bits = mode_argument(flags, rest);                                     \
+    va_end(rest);                                                                 \
+    AROUND(changes(flags) ? at_path("open", AT_FDCWD, path) : COUNT,              \
+           real(path, flags, bits));                                              \
+  }
+OPEN(open)
+OPEN(open64)
+
+#define OPENAT(name)                                                              \
+  int name(int folder, const char *path, int flags, ...) {                        \
+    REAL(name);                                                                   \
+    va_list rest;                                                                 \
+    va_start(rest, flags);                                                        \
+    mode_t bits = mode_argument(flags, rest);                                     \
+    va_end(rest);                                                                 \
+    AROUND(changes(flags) ? at_path("open", folder, path) : COUNT,                \
+           real(folder, path, flags, bits));                                      \
+  }
+OPENAT(openat)
+OPENAT(openat64)
+
+#define CREAT(name)                                                               \
+  int name(const char *path, mode_t bits) {                                       \
+    REAL(name);                                                                   \
+    AROUND(at_path("open", AT_FDCWD, path), real(path, bits));                    \
+  }
+CREAT(creat)
+CREAT(creat64)
+
+/** How many of `count` bytes a call that is cut short still writes. */
+static size_t bytes_before_death(enum mode mode, size_t count) {
+  return mode == HALF ? count / 2 : count < 1 ? count : 1;
+}
+
+ssize_t write(int fd, const void *bytes, size_t count) {
+  REAL(write);
+  enum mode mode = at_descriptor("write", fd);
+  if (mode == FAIL) return -1;
+  if (mode == HALF || mode == ONE) {
+    real(fd, bytes, bytes_before_death(mode, count));
+    die();
+  }
+  ssize_t written = real(fd, bytes, count);
+  leave(mode);
+  return written;
+}
+
+#define PWRITE(name, offset_type)                                                 \
+  ssize_t name(int fd, const void *bytes, size_t count, offset_type offset) {     \
+    REAL(name);                                                                   \
+    enum mode mode = at_descriptor("pwrite", fd);                                 \
+    if (mode == FAIL) return -1;                                                  \
+    if (mode == HALF || mode == ONE) {                                            \
+      real(fd, bytes, bytes_before_death(mode, count), offset);                   \
+      die();                                                                      \
+    }                                                                             \
+    ssize_t written = real(fd, bytes, count, offset);                             \
+    leave(mode);                                                                  \
+    return written;                                                               \
+  }
+PWRITE(pwrite, off_t)
+PWRITE(pwrite64, off64_t)
+
+static size_t total(const struct iovec *parts, int count) {
+  size_t bytes = 0;
+  for (int i = 0; i < count; i++) bytes += parts[i].iov_len;
+  return bytes;
+}
+
+/** The parts that hold the first `bytes` bytes, written one by one by the real call. */
+#define WRITE_FIRST(bytes, call)                                                  \
+  do {                                                                            \
+    size_t left = bytes;                                                          \
+    for (int i = 0; i < count && left > 0; i++) {                                 \
+      struct iovec part = parts[i];                                               \
+      if (part.iov_len > left) part.iov_len = left;                               \
+      call;                                                                       \
+      left -= part.iov_len;                                                       \
+    }                                                                             \
+  } while (0)
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+  REAL(writev);
+  enum mode mode = at_descriptor("writev", fd);
+  if (mode == FAIL) return -1;
+  if (mode == HALF || mode == ONE) {
+    WRITE_FIRST(bytes_before_death(mode, total(parts, count)), real(fd, &part, 1));
+    die();
+  }
+  ssize_t written = real(fd, parts, count);
+  leave(mode);
+  return written;
+}
+
+#define PWRITEV(name, offset_type)                                                \
+  ssize_t name(int fd, const struct iovec *parts, int count, offset_type offset) { \
+    REAL(name);                                                                   \
+    enum mode mode = at_descriptor("pwritev", fd);                                \
+    if (mode == FAIL) return -1;                                                  \
+    if (mode == HALF || mode == ONE) {                                            \
+      offset_type at = offset;                                                    \
+      WRITE_FIRST(bytes_before_death(mode, total(parts, count)),                  \
+                  (real(fd, &part, 1, at), at += part.iov_len));                  \
+      die();                                                                      \
+    }                                                                             \
+    ssize_t written = real(fd, parts, count, offset);                             \
+    leave(mode);                                                                  \
+    return written;                                                               \
+  }
+PWRITEV(pwritev, off_t)
+PWRITEV(pwritev64, off64_t)
+
+/** Neither has bytes of its own to halve. */
+static enum mode at_whole_file(const char *call, int fd) {
+  enum mode mode = at_descriptor(call, fd);
+  if (mode == HALF || mode == ONE) die();
+  return mode;
+}
+
+int fsync(int fd) {
+  REAL(fsync);
+  AROUND(at_whole_file("fsync", fd), real(fd));
+}
+
+int fdatasync(int fd) {
+  REAL(fdatasync);
+  AROUND(at_whole_file("fdatasync", fd), real(fd));
+}
+
+int ftruncate(int fd, off_t length) {
+  REAL(ftruncate);
+  AROUND(at_whole_file("ftruncate", fd), real(fd, length));
+}
+
+int ftruncate64(int fd, off64_t length) {
+  REAL(ftruncate64);
+  AROUND(at_whole_file("ftruncate", fd), real(fd, length));
+}
+
+int rename(const char *from, const char *to) {
+  REAL(rename);
+  AROUND(at_two_paths("rename", AT_FDCWD, from, AT_FDCWD, to), real(from, to));
+}
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+  REAL(renameat);
+  AROUND(at_two_paths("rename", from_folder, from, to_folder, to),
+         real(from_folder, from, to_folder, to));
+}
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
+  REAL(renameat2);
+  AROUND(at_two_paths("rename", from_folder, from, to_folder, to),
+         real(from_folder, from, to_folder, to, flags));
+}
+
+int link(const char *from, const char *to) {
+  REAL(link);
+  AROUND(at_two_paths("link", AT_FDCWD, from, AT_FDCWD, to), real(from, to));
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+  REAL(linkat);
+  AROUND(at_two_paths("link", from_folder, from, to_folder, to),
+         real(from_folder, from, to_folder, to, flags));
+}
+
+int symlink(const char *content, const char *path) {
+  REAL(symlink);
+  AROUND(at_path("symlink", AT_FDCWD, path), real(content, path));
+}
+
+int unlink(const char *path) {
+  REAL(unlink);
+  AROUND(at_path("unlink", AT_FDCWD, path), real(path));
+}
+
+int unlinkat(int folder, const char *path, int flags) {
+  REAL(unlinkat);
+  AROUND(at_path("unlink", folder, path), real(folder, path, flags));
+}
+
+int rmdir(const char *path) {
+  REAL(rmdir);
+  AROUND(at_path("rmdir", AT_FDCWD, path), real(path));
+}
+
+int mkdir(const char *path, mode_t bits) {
+  REAL(mkdir);
+  AROUND(at_path("mkdir", AT_FDCWD, path), real(path, bits));
+}
+
+int mkdirat(int folder, const char *path, mode_t bits) {
+  REAL(mkdirat);
+  AROUND(at_path("mkdir", folder, path), real(folder, path, bits));
+}

@@ -7,6 +7,7 @@ import type { Project, World } from "./activities/hold.ts";
 import { findRepository } from "./git.ts";
 import { createFileStore, sha256 } from "./stores/file.ts";
 
+export * from "./activities/examine.ts";
 export * from "./activities/hold.ts";
 export * from "./activities/open-flow.ts";
 export { notify } from "./notify.ts";

@@ -14,6 +14,7 @@ import type { Answer } from "./core/decision.ts";
 import type { Event } from "./core/event.ts";
 import type { ProjectState } from "./core/evolve.ts";
 import type { Result } from "./core/failure.ts";
+import type { Finding } from "./core/finding.ts";
 
 /** How far history goes; the hash covers everything before it. */
 export interface Head {
@@ -47,6 +48,8 @@ export interface StoredTransition extends Transition {
 export interface Snapshot {
   readonly head: Head;
   readonly state: ProjectState;
+  /** The state file's text at that head, so that a look need not render it. */
+  readonly rendered?: { readonly path: string; readonly text: string };
   readonly git?: GitPlace;
 }
 
@@ -88,4 +91,8 @@ export interface Store {
   /** Resolves with the answer that stands: the given one, or the one that came first. */
   answer(id: string, answer: Answer): Promise<Result<Answer>>;
   answers(): ReadonlyMap<string, Answer>;
+  /** Everything that is wrong, or right, with what is stored. */
+  examine(): readonly Finding[];
+  /** Mends what `examine` found, keeping all that it replaces; says what it did. */
+  repair(holder: Holder): Promise<Result<readonly string[]>>;
 }

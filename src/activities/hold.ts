@@ -59,8 +59,8 @@ export const flowRun = "flow";
 export function look(project: Project): Result<Look> {
   const folded = fold(project.store);
   if (!folded.ok) return folded;
-  const { state, head, git } = folded.value;
-  const here = find(project, state, git);
+  const { state, head } = folded.value;
+  const here = find(project, folded.value);
   if (!here.ok) return here;
   return succeed({ state: withAnswers(state, project.store), head, here: here.value });
 }
@@ -88,13 +88,12 @@ export async function hold(project: Project, command: string): Promise<Result<He
     await session.release();
     return folded;
   }
-  let { state, head, git } = folded.value;
-  let rendered = renderedStateFile(state);
+  let { state, head, git, rendered } = folded.value;
   let unsynced = false;
   let sinceSnapshot = folded.value.folded;
 
   const snapshot = async (): Promise<void> => {
-    await session.saveSnapshot({ head, state, ...(git && { git }) });
+    await session.saveSnapshot({ head, state, ...(rendered && { rendered }), ...(git && { git }) });
     sinceSnapshot = 0;
   };
 
@@ -160,7 +159,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
     record,
     setAside: (file) => session.setAside(file, world.now()),
     look() {
-      const here = find(project, state, git);
+      const here = find(project, { state, git, rendered });
       return here.ok ? succeed({ state, head, here: here.value }) : here;
     },
     async release() {
@@ -243,9 +242,14 @@ const toPlain = (state: FlowState): Extract<Event, { type: "state-file-adopted" 
 /** How much a reader has to fold at the most, after a crash. */
 const snapshotEvery = 256;
 
-function fold(
-  store: Store,
-): Result<{ state: ProjectState; head: Head; git: GitPlace | undefined; folded: number }> {
+interface Folded {
+  readonly state: ProjectState;
+  readonly git: GitPlace | undefined;
+  /** The state file as it should stand on disk. */
+  readonly rendered: { readonly path: string; readonly text: string } | undefined;
+}
+
+function fold(store: Store): Result<Folded & { head: Head; folded: number }> {
   const reading = store.read();
   if (!reading.ok) return reading;
   const { head, snapshot, after } = reading.value;
@@ -255,17 +259,14 @@ function fold(
     state = eventsOf(transition).reduce(evolve, state);
     git = transition.git ?? git;
   }
-  return succeed({ state, head, git, folded: after.length });
+  const rendered = snapshot && after.length === 0 ? snapshot.rendered : renderedStateFile(state);
+  return succeed({ state, git, rendered, head, folded: after.length });
 }
 
 export const eventsOf = ({ seq, at, run, events }: StoredTransition): RecordedEvent[] =>
   events.map((event, index) => ({ ...event, seq: seq + index, at, run }));
 
-function find(
-  project: Project,
-  state: ProjectState,
-  git: GitPlace | undefined,
-): Result<Whereabouts> {
+function find(project: Project, { state, git, rendered }: Folded): Result<Whereabouts> {
   const { root, store, repository, world } = project;
   const files: { path: string; text: string }[] = [];
   for (const name of stateFileNames) {
@@ -274,11 +275,10 @@ function find(
     if (!read.ok) return read;
     if (read.value !== undefined) files.push({ path: file, text: read.value });
   }
-  const rendering = renderedStateFile(state);
   return whereabouts({
     files,
-    ...(state.flow && state.stateFile && rendering
-      ? { recorded: { flow: state.flow, file: state.stateFile, text: rendering.text } }
+    ...(state.flow && state.stateFile && rendered
+      ? { recorded: { flow: state.flow, file: state.stateFile, text: rendered.text } }
       : {}),
     everRendered: (file, text) => store.everRendered(file, renderingHash(text, world)),
     gitMoved: () => repository !== undefined && !samePlace(placeOf(repository), git),

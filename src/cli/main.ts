@@ -6,7 +6,10 @@
 declare const AUTODEV_VERSION: string;
 
 // A path that the bundler does not see: each command stays a file of its own.
-const load = (bundle: string): unknown => require(`./${bundle}.cjs`);
+const load = (bundle: string): unknown => {
+  const file = `./${bundle}.cjs`;
+  return require(file);
+};
 
 const lean: Record<string, object> = {
   "": {},

@@ -9,8 +9,8 @@
 import * as path from "node:path";
 import { type Answer, isAnswer } from "../core/decision.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import type { Reading, Session, Snapshot, Store } from "../store.ts";
-import { createDurably, type Disk, realDisk, replaceFile } from "./file/disk.ts";
+import type { Holder, Reading, Session, Snapshot, Store } from "../store.ts";
+import { createDurably, type Disk, realDisk, replaceFile, temporaryMark } from "./file/disk.ts";
 import {
   allEpochs,
   diskFailure,
@@ -23,8 +23,9 @@ import {
   readWhole,
   segmentFile,
 } from "./file/journal.ts";
-import { acquireLock, type Lock } from "./file/lock.ts";
+import { acquireLock, holderOf, isLocked, type Lock } from "./file/lock.ts";
 import { leftovers, readProjection, writeProjection } from "./file/projection.ts";
+import { examineJournal, repairJournal } from "./file/repair.ts";
 
 export interface FileStoreOptions {
   /** `<git common dir>/autodev` */
@@ -51,6 +52,15 @@ export function createFileStore(options: FileStoreOptions): Store {
   const lockFile = path.join(place.folder, "lock");
   const snapshotFile = path.join(place.folder, "snapshot");
   const answersFolder = path.join(place.folder, "answers");
+
+  /** Where a crash can leave a temporary file of ours. */
+  const folders = [place.folder, answersFolder, path.join(options.root, "_docs")];
+  const unreadableAnswers = (): string[] =>
+    place.disk
+      .list(answersFolder)
+      .filter((name) => !name.startsWith(temporaryMark))
+      .map((name) => path.join(answersFolder, name))
+      .filter((file) => !parseAnswer(place.disk.read(file)));
 
   const readNewest = (whole: boolean): Result<{ history: History; snapshot?: Snapshot }> => {
     const saved = whole ? undefined : readSnapshot(place.disk.read(snapshotFile));
@@ -118,10 +128,8 @@ export function createFileStore(options: FileStoreOptions): Store {
         const writer = opened.value;
         const held = lock;
         // We hold the lock, so nobody is in the middle of writing these.
-        for (const folder of [place.folder, answersFolder, path.join(options.root, "_docs")]) {
-          for (const file of leftovers(place.disk, folder)) {
-            await place.disk.remove(file).catch(() => {});
-          }
+        for (const file of folders.flatMap((folder) => leftovers(place.disk, folder))) {
+          await place.disk.remove(file).catch(() => {});
         }
         const session: Session = {
           get epoch() {
@@ -184,6 +192,85 @@ export function createFileStore(options: FileStoreOptions): Store {
       }
       return answers;
     },
+
+    examine() {
+      const saved = place.disk.read(snapshotFile);
+      const findings = examineJournal(place, {
+        present: saved !== undefined,
+        mark: readSnapshot(saved)?.mark,
+      });
+      for (const file of unreadableAnswers()) {
+        const name = path.join(place.shown, "answers", path.basename(file));
+        findings.push({
+          code: "answer-unreadable",
+          level: "error",
+          message: `${name} holds no answer that can be read`,
+          file: name,
+          fix: "autodev doctor --fix",
+        });
+      }
+      const holder = isLocked(lockFile) ? (holderOf(lockFile) ?? unknownHolder) : undefined;
+      if (holder) {
+        findings.push({
+          code: "held",
+          level: "note",
+          message: `held by process ${holder.pid} on ${holder.host} (${holder.command}) since ${holder.since}`,
+          file: path.join(place.shown, "lock"),
+        });
+      } else {
+        for (const file of folders.flatMap((folder) => leftovers(place.disk, folder))) {
+          findings.push({
+            code: "leftover",
+            level: "warning",
+            message: `${path.basename(file)} was left behind by a crash`,
+            file: path.relative(options.root, file),
+            fix: "autodev doctor --fix",
+          });
+        }
+      }
+      return findings;
+    },
+
+    async repair(holder) {
+      if (!place.disk.exists(place.folder)) return succeed([]);
+      const acquired = (options.lock ?? acquireLock)(
+        lockFile,
+        path.join(place.shown, "lock"),
+        holder,
+      );
+      if (!acquired.ok) return acquired;
+      try {
+        const known = readSnapshot(place.disk.read(snapshotFile))?.mark;
+        const hadJournal = allEpochs(place).length > 0;
+        const repaired = await repairJournal(place, known, holder.since);
+        if (!repaired.ok) return repaired;
+        const said = [...repaired.value];
+        const fits = known && hadJournal && said.length === 0 && readAfter(place, known)?.ok;
+        if (place.disk.exists(snapshotFile) && !fits) {
+          await place.disk.remove(snapshotFile);
+          said.push("removed a snapshot that did not fit the journal");
+        }
+        for (const file of unreadableAnswers()) {
+          const aside = path.join(
+            place.folder,
+            "rescue",
+            `${holder.since.replace(/[^0-9A-Za-z]/g, "")}-${path.basename(file)}`,
+          );
+          await place.disk.makeFolder(path.dirname(aside));
+          await place.disk.rename(file, aside);
+          said.push(`set aside ${path.basename(file)}`);
+        }
+        for (const file of folders.flatMap((folder) => leftovers(place.disk, folder))) {
+          await place.disk.remove(file);
+          said.push(`removed ${path.basename(file)}`);
+        }
+        return succeed(said);
+      } catch (error) {
+        return diskFailure(place, error);
+      } finally {
+        acquired.value.release();
+      }
+    },
   };
 }
 
@@ -209,12 +296,14 @@ async function setAside(
   }
 }
 
+const unknownHolder: Holder = { pid: 0, host: "unknown", since: "unknown", command: "unknown" };
+
 // ── the snapshot ───────────────────────────────────────────────────────────────────────────────
 
 const snapshotWord = "autodev-snapshot1";
 
-const writeSnapshot = (mark: Mark, { state, git }: Snapshot): Buffer => {
-  const body = JSON.stringify({ mark, state, ...(git && { git }) });
+const writeSnapshot = (mark: Mark, { head: _, ...snapshot }: Snapshot): Buffer => {
+  const body = JSON.stringify({ mark, ...snapshot });
   return Buffer.from(`${snapshotWord} ${fingerprint(body)} ${body}\n`);
 };
 
@@ -224,8 +313,8 @@ function readSnapshot(bytes: Buffer | undefined): { mark: Mark; snapshot: Snapsh
   if (word !== snapshotWord || print === undefined) return undefined;
   const body = text.slice(word.length + print.length + 2, -1);
   if (fingerprint(body) !== print) return undefined;
-  const { mark, state, git } = JSON.parse(body) as Pick<Snapshot, "state" | "git"> & { mark: Mark };
-  return { mark, snapshot: { head: mark.head, state, ...(git && { git }) } };
+  const { mark, ...snapshot } = JSON.parse(body) as Omit<Snapshot, "head"> & { mark: Mark };
+  return { mark, snapshot: { head: mark.head, ...snapshot } };
 }
 
 /** Against bad disks, not bad people; a cryptographic hash would cost `status` its instant start. */

@@ -74,5 +74,7 @@ export function createMemoryStore(): Store {
       return succeed(first ?? answer);
     },
     answers: () => new Map(answers),
+    examine: () => [],
+    repair: async () => succeed([]),
   };
 }

@@ -139,6 +139,13 @@ static void die(void) {
   for (;;) pause();
 }
 
+/** Sent to this very thread: sent to the process, it would run on until another took notice. */
+static void stop_here(void) {
+  int kept = errno;
+  syscall(SYS_tgkill, getpid(), gettid(), SIGSTOP);
+  errno = kept;
+}
+
 static void cut_power_and_die(void) {
   int fd = syscall(SYS_openat, AT_FDCWD, root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   unsigned how = NO_LOG_FLUSH;
@@ -166,18 +173,14 @@ static enum mode arrive(const char *call, const char *path, const char *second) 
   if (number != act_at) return COUNT;
   if (act_mode == BEFORE) die();
   if (act_mode == CUT_BEFORE) cut_power_and_die();
-  if (act_mode == STOP_BEFORE) kill(getpid(), SIGSTOP);
+  if (act_mode == STOP_BEFORE) stop_here();
   return act_mode;
 }
 
 static void leave(enum mode mode) {
   if (mode == AFTER) die();
   if (mode == CUT_AFTER) cut_power_and_die();
-  if (mode == STOP_AFTER) {
-    int kept = errno;
-    kill(getpid(), SIGSTOP);
-    errno = kept;
-  }
+  if (mode == STOP_AFTER) stop_here();
 }
 
 static enum mode at_path(const char *call, int folder, const char *path) {

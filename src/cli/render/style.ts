@@ -1,7 +1,11 @@
-import picocolors from "picocolors";
+/**
+ * Five colours and a decision when to use them. No library: the usual ones look at
+ * `process.stdout` as they load, which costs `status` more than all its own work.
+ */
 import { isTerminal } from "../output.ts";
 
-export type Style = ReturnType<typeof picocolors.createColors>;
+type Paint = (text: string) => string;
+export type Style = Readonly<Record<"bold" | "dim" | "red" | "green" | "yellow", Paint>>;
 
 /** Flag, NO_COLOR, FORCE_COLOR, a dumb terminal, then whether it is one. CI alone decides nothing. */
 export function wantsColour(flag: boolean | undefined, env = process.env): boolean {
@@ -12,7 +16,17 @@ export function wantsColour(flag: boolean | undefined, env = process.env): boole
   return isTerminal(1);
 }
 
-export const styleFor = (flag: boolean | undefined): Style =>
-  picocolors.createColors(wantsColour(flag));
-
-export const plain: Style = picocolors.createColors(false);
+export function styleFor(flag: boolean | undefined): Style {
+  const on = wantsColour(flag);
+  const paint =
+    (open: number, close: number): Paint =>
+    (text) =>
+      on ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return {
+    bold: paint(1, 22),
+    dim: paint(2, 22),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+  };
+}

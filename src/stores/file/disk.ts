@@ -37,6 +37,8 @@ export interface Disk {
   /** False: `to` is there already. */
   link(from: string, to: string): Promise<boolean>;
   remove(file: string): Promise<void>;
+  /** With all that is in it; an absent one is fine. */
+  removeFolder(folder: string): Promise<void>;
   syncFolder(folder: string): Promise<void>;
 }
 
@@ -90,6 +92,10 @@ export const isMissing = (error: unknown): boolean =>
 export const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "";
 
+/** Loaded with the first write: looking never needs it. */
+const promises = (): typeof import("node:fs/promises") =>
+  process.getBuiltinModule("node:fs/promises");
+
 export const realDisk: Disk = {
   read: (file) => unlessMissing(() => fs.readFileSync(file)),
   readFrom: (file, offset) =>
@@ -117,25 +123,27 @@ export const realDisk: Disk = {
     if (stat.isSymbolicLink()) return "link";
     return stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "other";
   },
-  realPath: (file) => unlessMissing(() => fs.realpathSync(file)),
+  realPath: (file) => unlessMissing(() => fs.realpathSync.native(file)),
   size: (file) => fs.statSync(file).size,
   mode: (file) => unlessMissing(() => fs.statSync(file).mode & 0o777),
   async makeFolder(folder, mode = 0o700) {
-    await fs.promises.mkdir(folder, { recursive: true, mode });
+    await promises().mkdir(folder, { recursive: true, mode });
   },
   async create(file, bytes, mode = 0o600) {
-    const handle = await fs.promises.open(file, "wx", mode);
+    const handle = await promises().open(file, "wx", mode);
     try {
       await handle.writeFile(bytes);
     } catch (error) {
-      await fs.promises.unlink(file).catch(() => {});
+      await promises()
+        .unlink(file)
+        .catch(() => {});
       throw error;
     } finally {
       await handle.close();
     }
   },
   async syncFile(file) {
-    const handle = await fs.promises.open(file, "r");
+    const handle = await promises().open(file, "r");
     try {
       await handle.sync();
     } finally {
@@ -148,19 +156,20 @@ export const realDisk: Disk = {
         error ? reject(error) : resolve(appendFile(fd)),
       );
     }),
-  rename: (from, to) => fs.promises.rename(from, to),
+  rename: (from, to) => promises().rename(from, to),
   async link(from, to) {
     try {
-      await fs.promises.link(from, to);
+      await promises().link(from, to);
       return true;
     } catch (error) {
       if (codeOf(error) === "EEXIST") return false;
       throw error;
     }
   },
-  remove: (file) => fs.promises.unlink(file),
+  remove: (file) => promises().unlink(file),
+  removeFolder: (folder) => promises().rm(folder, { recursive: true, force: true }),
   async syncFolder(folder) {
-    const handle = await fs.promises.open(folder, "r");
+    const handle = await promises().open(folder, "r");
     try {
       await handle.sync();
     } finally {

@@ -127,5 +127,18 @@ function decodeLine(
   return { ...fields, hash: hash as string, start, end };
 }
 
+/** Every line that is right by itself, whatever stands between them. */
+export function salvageRecords(bytes: Buffer, sha256: Hash): RecordLine[] {
+  const records: RecordLine[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const newline = bytes.indexOf(10, at);
+    const end = newline < 0 ? bytes.length : newline;
+    const record = decodeLine(bytes, at, end, sha256);
+    if (!("is" in record)) records.push(record);
+    at = end + 1;
+  }
+  return records;
+}
+
 /** Whether a line claims this hash: one look, nothing computed. */
 export const claimsHash = (line: string, hash: string): boolean => line.split(" ", 7)[6] === hash;

@@ -1,0 +1,58 @@
+/** `autodev doctor`: what is wrong, where, and the one command that mends it. */
+import type { Finding } from "../../core/finding.ts";
+import { examine, masked, mend, openProject, type Side, shown } from "../../project.ts";
+import { print, printJson } from "../output.ts";
+import { exitCodes, reportFailure } from "../render/failure.ts";
+import { type Style, styleFor } from "../render/style.ts";
+import type { DoctorOutput } from "../shapes.ts";
+
+export interface DoctorOptions {
+  json?: boolean;
+  color?: boolean;
+  fix?: boolean;
+  report?: boolean;
+  take?: Side;
+}
+
+export async function run(options: DoctorOptions): Promise<number> {
+  const project = openProject(process.cwd());
+  const mended: string[] = [];
+  if (options.fix) {
+    const result = await mend(project, options.take ? { take: options.take } : {});
+    if (!result.ok) return reportFailure(result.failure, options.json === true);
+    mended.push(...result.value);
+  }
+  const findings = examine(project);
+  const healthy = !findings.some((finding) => finding.level === "error");
+  const output: DoctorOutput = { version: 1, root: project.root, healthy, findings, mended };
+  if (options.json) printJson(output);
+  else if (options.report) print(masked(report(output)));
+  else show(output, styleFor(options.color));
+  return healthy ? exitCodes.finished : exitCodes.failure;
+}
+
+const marks: Record<Finding["level"], string> = { ok: "✓", note: "·", warning: "!", error: "✗" };
+
+function show({ findings, mended, healthy }: DoctorOutput, style: Style): void {
+  const paint = { ok: style.green, note: style.dim, warning: style.yellow, error: style.red };
+  for (const line of mended) print(style.green(`+ ${shown(line)}`));
+  for (const { level, message, fix } of findings) {
+    print(paint[level](`${marks[level]} ${shown(message)}`));
+    if (fix) print(`  → ${shown(fix)}`);
+  }
+  print(healthy ? "Healthy." : "Not healthy: see the marks above.");
+}
+
+/** Something to attach to a question, without the asker's name, home or secrets in it. */
+function report(output: DoctorOutput): string {
+  const { findings, root, mended } = output;
+  return [
+    "# autodev doctor report",
+    `node ${process.versions.node}, ${process.platform} ${process.arch}`,
+    `root ${root}`,
+    ...mended.map((line) => `mended: ${line}`),
+    ...findings.map(
+      ({ level, code, message, fix }) => `${level} ${code}: ${message}${fix ? ` → ${fix}` : ""}`,
+    ),
+  ].join("\n");
+}

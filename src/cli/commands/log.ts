@@ -1,0 +1,156 @@
+/** `autodev log`: what happened, in order; `--follow` goes on saying it as it happens. */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { RecordedEvent } from "../../core/event.ts";
+import { type Result, succeed } from "../../core/failure.ts";
+import { eventsOf, openProject, type Project, shown } from "../../project.ts";
+import { print } from "../output.ts";
+import { exitCodes, reportFailure } from "../render/failure.ts";
+import { type Style, styleFor } from "../render/style.ts";
+
+export interface LogOptions {
+  json?: boolean;
+  color?: boolean;
+  follow?: boolean;
+  lines?: number;
+}
+
+export async function run(options: LogOptions): Promise<number> {
+  const project = openProject(process.cwd());
+  const style = styleFor(options.color);
+  const events = eventsAfter(project, 0);
+  if (!events.ok) return reportFailure(events.failure, options.json === true);
+  const shownEvents =
+    options.lines === undefined
+      ? events.value
+      : events.value.slice(-options.lines || events.value.length);
+  for (const event of shownEvents) say(event, options.json === true, style);
+  if (events.value.length === 0 && !options.json && !options.follow)
+    print("Nothing was recorded yet.");
+  if (!options.follow) return exitCodes.finished;
+  return follow(project, events.value.at(-1)?.seq ?? 0, (event) =>
+    say(event, options.json === true, style),
+  );
+}
+
+/** Wakes when the journal's folder changes, and looks every second in case nothing wakes it. */
+async function follow(
+  project: Project,
+  from: number,
+  each: (event: RecordedEvent) => void,
+): Promise<number> {
+  let last = from;
+  let code: number | undefined;
+  const look = (): void => {
+    const events = eventsAfter(project, last);
+    if (!events.ok) {
+      code = reportFailure(events.failure, false);
+      return;
+    }
+    for (const event of events.value) {
+      each(event);
+      last = event.seq;
+    }
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      code = exitCodes.interrupted;
+    });
+  }
+  let waken: (() => void) | undefined;
+  let watcher: fs.FSWatcher | undefined;
+  try {
+    const journal = path.join(project.repository?.commonDir ?? project.root, "autodev", "journal");
+    const newest = fs.readdirSync(journal).sort().at(-1);
+    if (newest) watcher = fs.watch(path.join(journal, newest), () => waken?.());
+  } catch {
+    // Nothing to watch yet: the clock does it.
+  }
+  while (code === undefined) {
+    look();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, 200);
+      waken = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+  watcher?.close();
+  return code;
+}
+
+function eventsAfter(project: Project, seq: number): Result<RecordedEvent[]> {
+  const newest = project.store.read();
+  if (!newest.ok) return newest;
+  if (newest.value.head.seq <= seq) return succeed([]);
+  // What the snapshot has folded already is only in the journal.
+  const enough = (newest.value.snapshot?.head.seq ?? 0) <= seq;
+  const reading = enough ? newest : project.store.read({ whole: true });
+  if (!reading.ok) return reading;
+  return succeed(reading.value.after.flatMap(eventsOf).filter((event) => event.seq > seq));
+}
+
+function say(event: RecordedEvent, json: boolean, style: Style): void {
+  if (json) {
+    const { seq, at, run, ...rest } = event;
+    print(JSON.stringify({ version: 1, seq, at, run, ...rest }));
+    return;
+  }
+  print(
+    `${style.dim(`${String(event.seq).padStart(5)}  ${shown(event.at)}`)}  ${shown(sentence(event))}`,
+  );
+}
+
+export function sentence(event: RecordedEvent): string {
+  switch (event.type) {
+    case "state-file-adopted": {
+      const how = {
+        created: "created",
+        imported: "found and taken over",
+        "hand-edit": "edited by hand and taken over",
+        "came-with-git": "replaced by git and taken over",
+        migrated: `migrated to generation ${event.generation}`,
+        rebuilt: "rebuilt",
+      }[event.why];
+      const { flow, step, name, status } = event.state;
+      return `${event.path} ${how}: ${flow}, step ${step} ${name}, ${status}`;
+    }
+    case "step-entered":
+      return `${event.flow} stands before step ${event.step} ${event.name}`;
+    case "step-started":
+      return `step ${event.step} ${event.name} started`;
+    case "sub-step-reported": {
+      const { phase, name, detail } = event.subStep;
+      return `sub-step ${phase} ${name}${detail ? `: ${detail}` : ""}`;
+    }
+    case "step-retried":
+      return `failed and retried: ${event.reason}`;
+    case "step-failed":
+      return `failed for good: ${event.blocker}`;
+    case "step-completed":
+      return `completed: ${event.outcome}`;
+    case "step-skipped":
+      return `skipped: ${event.reason}`;
+    case "status-set":
+      return `status set to ${event.status}`;
+    case "session-ended":
+      return `session ended (${event.reason}): ${event.notes}`;
+    case "blocker-raised":
+      return `blocked: ${event.text}`;
+    case "blocker-cleared":
+      return `no longer blocked: ${event.text}`;
+    case "tracker-chosen":
+      return `tracker: ${event.tracker}`;
+    case "decision-asked":
+      return `decision ${event.decision.id} asked: ${event.decision.question}`;
+    case "decision-answered":
+      return `decision ${event.id} answered: ${event.key} by ${event.by}`;
+    case "decision-withdrawn":
+      return `decision ${event.id} withdrawn: ${event.reason}`;
+    case "journal-repaired":
+      return `journal repaired: ${event.lost} could not be read, kept at ${event.aside}`;
+    default:
+      return String((event as { type: unknown }).type);
+  }
+}

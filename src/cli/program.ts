@@ -1,0 +1,123 @@
+/** The whole command line, for everything that the entry does not answer by itself. */
+import tab from "@bomb.sh/tab/commander";
+import { Command, CommanderError, Option } from "commander";
+import { print, printError } from "./output.ts";
+import { exitCodes, reportFailure } from "./render/failure.ts";
+import { type CommandRow, commandTable, environmentTable, exitCodeTable } from "./table.ts";
+
+declare const AUTODEV_VERSION: string;
+
+type Run = (...args: unknown[]) => number | Promise<number>;
+
+// A path that the bundler does not see: each command stays a file of its own.
+const load = (bundle: string): { run: Run } => {
+  const file = `./${bundle}.cjs`;
+  return require(file) as { run: Run };
+};
+
+const groupTitles: Record<CommandRow["group"], string> = {
+  flow: "The flow:",
+  decisions: "Decisions:",
+  care: "Care:",
+};
+
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  const program = createProgram((code) => {
+    process.exitCode = code;
+  });
+  try {
+    await program.parseAsync(withDefault(argv), { from: "user" });
+  } catch (error) {
+    process.exitCode = reportError(error, argv.includes("--json"));
+  }
+}
+
+export function createProgram(finish: (code: number) => void): Command {
+  const program = new Command("autodev")
+    .description("Drives AI coding agents through long software work and never loses its place.")
+    .version(AUTODEV_VERSION, "-V, --version", "print the version")
+    .helpCommand(false)
+    .showHelpAfterError("(autodev help lists the commands)")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => print(text.replace(/\n$/, "")),
+      // Said once, by reportError, as words or as JSON.
+      writeErr: () => {},
+    });
+  for (const row of commandTable) addCommand(program, row, finish);
+  program
+    .command("help")
+    .description("help about a command, exit-codes or environment")
+    .argument("[topic]", "a command, exit-codes or environment")
+    .helpGroup(groupTitles.care)
+    .action((topic: string | undefined) => help(program, topic));
+  tab(program, { completionCommandName: "completion" });
+  return program;
+}
+
+function addCommand(program: Command, row: CommandRow, finish: (code: number) => void): void {
+  const command = program
+    .command(row.name)
+    .aliases([...(row.aliases ?? [])])
+    .description(row.what)
+    .helpGroup(groupTitles[row.group])
+    .addHelpText("after", `\nExamples:\n${row.examples.map((line) => `  ${line}`).join("\n")}`);
+  for (const { name, what } of row.arguments ?? []) command.argument(name, what);
+  for (const { flags, what, choices, number } of row.options ?? []) {
+    const option = new Option(flags, what);
+    if (choices) option.choices([...choices]);
+    if (number) option.argParser(wholeNumber);
+    command.addOption(option);
+  }
+  command.action(async (...args: unknown[]) => {
+    // Commander hands over the arguments, then the options, then itself.
+    const given = args.slice(0, -1);
+    const options = given.pop() as Record<string, unknown>;
+    if (options["color"] === true) delete options["color"];
+    finish(await load(row.name).run(...given, options));
+  });
+}
+
+/** Bare `autodev`, with or without options, starts. */
+function withDefault(argv: readonly string[]): string[] {
+  const [first] = argv;
+  const own = ["--help", "-h", "--version", "-V"];
+  return first === undefined || (first.startsWith("-") && !own.includes(first))
+    ? ["start", ...argv]
+    : [...argv];
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new CommanderError(2, "autodev.number", `"${text}" is not a whole number`);
+}
+
+function help(program: Command, topic: string | undefined): void {
+  if (topic === undefined) return program.outputHelp();
+  if (topic === "exit-codes") {
+    for (const [code, what] of exitCodeTable) print(`${String(code).padStart(4)}  ${what}`);
+    return;
+  }
+  if (topic === "environment") {
+    for (const [name, what] of environmentTable) print(`${name.padEnd(18)}  ${what}`);
+    return;
+  }
+  const command = program.commands.find(
+    (each) => each.name() === topic || each.aliases().includes(topic),
+  );
+  if (!command) {
+    throw new CommanderError(2, "autodev.topic", `there is no help about "${topic}"`);
+  }
+  command.outputHelp();
+}
+
+function reportError(error: unknown, json: boolean): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return exitCodes.finished;
+    const message = error.message.replace(/^error: /, "").replace(/\n\(autodev help.*$/s, "");
+    return reportFailure({ code: "usage", message, hint: "autodev help" }, json);
+  }
+  printError("autodev: a bug of ours; nothing that was acknowledged is lost");
+  printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return exitCodes.bug;
+}

@@ -1,0 +1,25 @@
+/** The library, by name. `autodev/core` has the pure part, `autodev/testing` the contract suites. */
+export * from "./core/index.ts";
+export { Event as EventSchema } from "./core/event.ts";
+export {
+  type Held,
+  hold,
+  type Look,
+  look,
+  openProject,
+  type Project,
+  realWorld,
+  type World,
+} from "./project.ts";
+export type {
+  GitPlace,
+  Head,
+  Holder,
+  Session,
+  Snapshot,
+  Store,
+  StoredTransition,
+  Transition,
+} from "./store.ts";
+export { createFileStore, type FileStoreOptions } from "./stores/file.ts";
+export { createMemoryStore } from "./stores/memory.ts";

@@ -1,6 +1,7 @@
 /** The library, by name. `autodev/core` has the pure part, `autodev/testing` the contract suites. */
-export * from "./core/index.ts";
+
 export { Event as EventSchema } from "./core/event.ts";
+export * from "./core/index.ts";
 export {
   type Held,
   hold,

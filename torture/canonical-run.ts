@@ -93,8 +93,10 @@ const typesOf = (events: readonly { type: string }[]): string =>
   events.map((event) => event.type).join("+");
 
 /** How many of the twelve are in the history, and whether anything else is. */
-export function progressOf(project: Project): { done: number; problems: string[] } {
-  const whole = project.store.read({ whole: true });
+export function progressOf(
+  project: Project,
+  whole = project.store.read({ whole: true }),
+): { done: number; problems: string[] } {
   if (!whole.ok) return { done: 0, problems: [whole.failure.message] };
   const problems: string[] = [];
   let done = 0;
@@ -147,14 +149,17 @@ export function verify(project: Project): {
   problems: string[];
   position: string;
 } {
-  const { done, problems } = progressOf(project);
-  const looked = look(project);
   const whole = project.store.read({ whole: true });
+  const { done, problems } = progressOf(project, whole);
+  const looked = look(project);
+  const quick = project.store.read();
   if (!looked.ok) problems.push(`look: ${looked.failure.message}`);
   let position = "";
-  if (looked.ok && whole.ok) {
+  if (looked.ok && whole.ok && quick.ok) {
     const folded = whole.value.after.flatMap(eventsOf).reduce(evolve, nothingYet);
-    if (JSON.stringify(folded) !== JSON.stringify(looked.value.state)) {
+    const { snapshot, after } = quick.value;
+    const resumed = after.flatMap(eventsOf).reduce(evolve, snapshot?.state ?? nothingYet);
+    if (JSON.stringify(folded) !== JSON.stringify(resumed)) {
       problems.push("the snapshot and the journal disagree");
     }
     const verdict = looked.value.here.verdict;
@@ -162,7 +167,7 @@ export function verify(project: Project): {
     if (verdict.is === "to-adopt")
       problems.push(`the state file holds bytes that we never rendered`);
     if (verdict.is === "nothing" && !first) problems.push("history without a position");
-    const file = renderedStateFile(looked.value.state);
+    const file = renderedStateFile(folded);
     position = JSON.stringify({ ...folded, file: file?.text });
   }
   return { transitions: done, problems, position };

@@ -4,6 +4,8 @@
  *   contend <repository> <log> <seed> <stop file>   takes it again and again, until told to stop
  *   write <repository> <log> <name> [--forged]      opens once, then obeys lines on its input:
  *                                                   "append", and the end of the input
+ *   answer <repository> <log> <key> [--hold-first]  answers a decision; before that, it may take
+ *                                                   the store and let it go
  *   history <repository>                            prints what the store holds
  *
  * What it sees goes to the log, one JSON line each, with the monotonic clock, which is the same
@@ -29,10 +31,13 @@ export type Seen =
       readonly message: string;
     }
   | { readonly is: "acked"; readonly text: string }
+  | { readonly is: "answered"; readonly stands: string }
   | { readonly is: "not-acked"; readonly code: string; readonly message: string };
 
 export interface Told {
   readonly texts: readonly string[];
+  /** The answer that stands, by its key. */
+  readonly answer?: string;
   readonly problem?: string;
 }
 
@@ -73,13 +78,32 @@ async function write(
   await session.release();
 }
 
+const decision = "d-0123456789ab";
+
+async function answer(
+  repository: string,
+  log: string,
+  key: string,
+  holdFirst: boolean,
+): Promise<void> {
+  const store = storeOf(repository);
+  const note = noteTo(log);
+  if (holdFirst) await (await openNoted(store, note))?.release();
+  const at = new Date().toISOString();
+  const answered = await store.answer(decision, { key, by: "lock-races", at });
+  if (answered.ok) note({ is: "answered", stands: answered.value.key });
+  else note({ is: "not-acked", code: answered.failure.code, message: answered.failure.message });
+}
+
 function history(repository: string): Told {
-  const reading = storeOf(repository).read({ whole: true });
+  const store = storeOf(repository);
+  const stands = store.answers().get(decision)?.key;
+  const reading = store.read({ whole: true });
   if (!reading.ok) return { texts: [], problem: reading.failure.message };
   const texts = reading.value.after.flatMap(({ events }) =>
     events.map((event) => (event.type === "blocker-raised" ? event.text : event.type)),
   );
-  return { texts };
+  return { texts, ...(stands !== undefined && { answer: stands }) };
 }
 
 // ── the parts ──────────────────────────────────────────────────────────────────────────────────
@@ -88,6 +112,7 @@ const storeOf = (repository: string, forged = false): Store =>
   createFileStore({
     folder: path.join(repository, ".git", "autodev"),
     root: repository,
+    shown: path.join(".git", "autodev"),
     ...(forged && { lock: () => succeed({ release() {} }) }),
   });
 
@@ -125,5 +150,6 @@ const [mode, repository = "", log = "", ...rest] = process.argv.slice(2);
 if (process.argv[1]?.includes("lock-contender")) {
   if (mode === "contend") void contend(repository, log, Number(rest[0]), rest[1] ?? "");
   if (mode === "write") void write(repository, log, rest[0] ?? "", rest[1] === "--forged");
+  if (mode === "answer") void answer(repository, log, rest[0] ?? "", rest[1] === "--hold-first");
   if (mode === "history") console.log(JSON.stringify(history(repository)));
 }

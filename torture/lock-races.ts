@@ -1,5 +1,5 @@
 /**
- * One writer at a time, whatever happens to it. Two parts:
+ * One writer at a time, whatever happens to it. Three parts:
  *
  *   races   four contenders for one repository, while the holder of the moment is killed or
  *           stopped and waiters are stopped. Holds never overlap, epochs only grow, a killed
@@ -7,10 +7,13 @@
  *   fences  what if locks do not work at all: a writer is stopped at each of its writes, another
  *           one with a forged lock takes over, then the first goes on. It must not be
  *           acknowledged anything any more, and the history must stay sound.
+ *   answers somebody who answers a decision without holding anything is stopped at each write,
+ *           while others take the store and answer differently. One answer stands for all.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import type { Writable } from "node:stream";
 import { monotonicNow, type Seen, type Told } from "./lock-contender.ts";
 import {
   again,
@@ -47,6 +50,8 @@ const longestTakeoverMs = 2000;
 export interface RaceOptions {
   readonly plant?: Plant;
   readonly races?: number;
+  /** False: no fences and no answers, only races. */
+  readonly pauses?: boolean;
 }
 
 export async function race(context: Context, options: RaceOptions = {}): Promise<Outcome> {
@@ -60,9 +65,9 @@ export async function race(context: Context, options: RaceOptions = {}): Promise
   const ring: Ring = { context, options, scratch, template, program };
 
   const failures: string[] = [];
-  const fences = await allFences(ring, failures);
+  const pauses = options.pauses === false ? {} : await allPauses(ring, failures);
   const races = await allRaces(ring, failures);
-  return judged({ ...races, ...fences }, failures);
+  return judged({ ...races, ...pauses }, failures);
 }
 
 interface Ring {
@@ -139,6 +144,10 @@ async function oneRace(
     for (let blow = 0; blow < blowsInRace && problems.length === 0; blow++) {
       await sleep(random.between(2, 30));
       const struck = await strike(crowd, random);
+      if (struck === undefined) {
+        problems.push("nobody holds the lock any more");
+        break;
+      }
       blows.push(struck);
       if (struck.is === "killed") {
         crowd.join();
@@ -164,8 +173,10 @@ type Blow =
   /** It stood still for certain from `from` to `to`. */
   | { readonly is: "stopped"; readonly pid: number; readonly from: number; readonly to: number };
 
-async function strike(crowd: Crowd, random: Random): Promise<Blow> {
+/** Undefined: there was nobody to strike. */
+async function strike(crowd: Crowd, random: Random): Promise<Blow | undefined> {
   const holder = await crowd.holderNow();
+  if (!holder) return undefined;
   const pick = random.fraction();
   const victim = pick < 0.75 ? holder : crowd.someoneBut(holder, random);
   const kill = (): Blow => {
@@ -223,12 +234,11 @@ function judgeRace(
   };
 
   for (const [at, hold] of holds.entries()) {
-    const before = holds[at - 1];
-    if (!before) continue;
-    if (holds.slice(0, at).some((earlier) => earlier.to > hold.from)) {
-      problems.push(`holds overlap: ${show(before)} and ${show(hold)}`);
-    }
-    if (hold.epoch <= before.epoch) {
+    const earlier = holds.slice(0, at);
+    const overlapping = earlier.find(({ to }) => to > hold.from);
+    if (overlapping) problems.push(`holds overlap: ${show(overlapping)} and ${show(hold)}`);
+    const before = earlier.at(-1);
+    if (before && hold.epoch <= before.epoch) {
       problems.push(`epoch ${hold.epoch} came after epoch ${before.epoch}`);
     }
   }
@@ -289,8 +299,9 @@ const show = ({ pid, epoch, from, to }: Hold): string =>
 
 interface Contender {
   readonly pid: number;
-  readonly process: ChildProcessWithoutNullStreams;
-  readonly ended: Promise<void>;
+  readonly process: ChildProcessByStdio<Writable, null, null>;
+  /** With its exit code; null: it was killed. */
+  readonly ended: Promise<number | null>;
   /** All that it has written down so far. */
   readonly seen: readonly Seen[];
   killedAt: number | undefined;
@@ -300,7 +311,7 @@ interface Crowd {
   join(): void;
   everyone(): readonly Contender[];
   /** Waits for somebody who holds the lock, as far as one can tell from outside. */
-  holderNow(): Promise<Contender>;
+  holderNow(): Promise<Contender | undefined>;
   someoneBut(other: Contender, random: Random): Contender;
   /** Whether somebody began to hold after `moment`, within so many milliseconds of now. */
   nextHold(moment: number, withinMs: number): Promise<boolean>;
@@ -329,14 +340,10 @@ function createCrowd(program: string, repository: string, folder: string, random
       contenders.push(start(program, ["contend", repository, log, String(seed), stopFile], log));
     },
     async holderNow() {
-      for (;;) {
-        const last = alive().find(({ seen }) => {
-          const turn = seen.filter(({ is }) => is === "held" || is === "releasing").at(-1);
-          return turn?.is === "held";
-        });
-        if (last) return last;
-        await sleep(1);
-      }
+      const holds = ({ seen }: Contender): boolean =>
+        seen.findLast(({ is }) => is === "held" || is === "releasing")?.is === "held";
+      await until(() => alive().some(holds), patienceMs, 1);
+      return alive().find(holds);
     },
     someoneBut(other, random) {
       const others = alive().filter((contender) => contender !== other);
@@ -344,21 +351,23 @@ function createCrowd(program: string, repository: string, folder: string, random
     },
     async nextHold(moment, withinMs) {
       const deadline = monotonicNow() + withinMs * 1e6;
-      for (;;) {
-        const found = contenders.some(({ seen }) =>
-          seen.some((entry) => entry.is === "held" && entry.at > moment && entry.at < deadline),
-        );
-        if (found) return true;
-        if (monotonicNow() > deadline) return false;
-        await sleep(2);
-      }
+      const inTime = (entry: Seen): boolean =>
+        entry.is === "held" && entry.at > moment && entry.at < deadline;
+      return until(() => contenders.some(({ seen }) => seen.some(inTime)), withinMs);
     },
     async disband() {
       fs.writeFileSync(stopFile, "");
       for (const { process: child } of alive()) child.kill("SIGCONT");
-      const all = Promise.all(contenders.map(({ ended }) => ended)).then(() => true);
-      const inTime = await Promise.race([all, sleep(10_000).then(() => false)]);
-      return inTime ? [] : ["a contender hangs"];
+      const problems: string[] = [];
+      let left = alive().length;
+      for (const { pid, ended } of alive()) {
+        void ended.then((code) => {
+          left--;
+          if (code !== 0) problems.push(`contender ${pid} ended by itself with ${code}`);
+        });
+      }
+      const inTime = await until(() => left === 0);
+      return inTime ? problems : [...problems, "a contender hangs"];
     },
   };
 }
@@ -370,10 +379,12 @@ function start(
   log: string,
   env: Readonly<Record<string, string>> = {},
 ): Contender {
-  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env } });
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["pipe", "ignore", "inherit"],
+  });
   child.stdin.on("error", () => {});
-  child.stderr.pipe(process.stderr);
-  const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
   const lines = createTail(log);
   return {
     pid: child.pid ?? 0,
@@ -407,13 +418,22 @@ function createTail(log: string): () => readonly Seen[] {
   };
 }
 
-async function untilStopped(pid: number): Promise<"stopped" | "ended"> {
-  for (;;) {
-    const state = stateOf(pid);
-    if (state === "T") return "stopped";
-    if (state === undefined || state === "Z") return "ended";
-    await sleep(1);
+const patienceMs = 10_000;
+
+/** Whether it came to be so in time. */
+async function until(so: () => boolean, withinMs = patienceMs, everyMs = 2): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (!so()) {
+    if (performance.now() > deadline) return false;
+    await sleep(everyMs);
   }
+  return true;
+}
+
+/** False: it did not, and will not. */
+async function untilStopped(pid: number): Promise<boolean> {
+  await until(() => ["T", "Z", undefined].includes(stateOf(pid)), patienceMs, 1);
+  return stateOf(pid) === "T";
 }
 
 function stateOf(pid: number): string | undefined {
@@ -446,179 +466,240 @@ function missingFrom({ texts, problem }: Told, everyone: readonly Contender[]): 
   return problems;
 }
 
-// ── fences ─────────────────────────────────────────────────────────────────────────────────────
+// ── pauses: fences and answers ─────────────────────────────────────────────────────────────────
 
-/** Where the first writer stands still while the other one takes over. */
+/** Where somebody stands still while others go on. */
 interface Pause {
   readonly number: number;
   readonly side: "before" | "after";
 }
 
-async function allFences(ring: Ring, failures: string[]): Promise<Outcome["figures"]> {
-  const shim = await compileNative("inject");
-  const cases: { name: string; repository: string; pause?: Pause }[] = [];
-  for (const kind of ["empty", "begun"] as const) {
-    const repository = await fenceTemplate(ring, kind);
-    cases.push({ name: `fence-${kind}`, repository });
-    if (shim === undefined) continue;
-    const writes = await countWrites(ring, shim, repository);
-    for (let number = 1; number <= writes; number++) {
-      // After one write is nearly before the next: the short tier takes the other side at the end.
-      const both = ring.context.tier === "full" || number === writes;
-      for (const side of both ? (["before", "after"] as const) : (["before"] as const)) {
-        cases.push({
-          name: `fence-${kind}-${number}-${side}`,
-          repository,
-          pause: { number, side },
-        });
-      }
-    }
-  }
-  let done = 0;
-  let refused = 0;
-  let broken = 0;
-  await inParallel(cases, async ({ name, repository, pause }) => {
-    if (!wanted(ring, name, failures)) return;
-    const fence = await oneFence(ring, name, repository, shim, pause);
-    done++;
-    refused += fence.refused;
-    if (fence.problems.length === 0) return;
-    broken++;
-    const repeat = again(ring.context, lockRaces.name, name);
-    failures.push(`${name}: ${fence.problems.join("; ")}; to see it again: ${repeat}`);
-  });
-  return { fences: done, "late writes refused": refused, "fences broken": broken };
+interface PauseCase {
+  readonly name: string;
+  readonly template: string;
+  readonly pause?: Pause;
+  readonly play: (stage: Stage) => Promise<{ problems: string[]; refused: number }>;
 }
 
-/** Without any history, or with a little: a first segment begins differently from a later one. */
-async function fenceTemplate(ring: Ring, kind: "empty" | "begun"): Promise<string> {
-  const repository = path.join(ring.scratch, `fence-${kind}`);
+async function allPauses(ring: Ring, failures: string[]): Promise<Outcome["figures"]> {
+  const shim = await compileNative("inject");
+  const empty = await templateWith(ring, "empty", 0);
+  const begun = await templateWith(ring, "begun", 2);
+  const pausesIn = async (template: string, args: readonly string[]): Promise<Pause[]> =>
+    shim === undefined ? [] : everyPause(ring, await countWrites(ring, shim, template, args));
+
+  const cases: PauseCase[] = [];
+  for (const [kind, template] of [
+    // A first segment begins differently from a later one.
+    ["empty", empty],
+    ["begun", begun],
+  ] as const) {
+    cases.push({ name: `fence-${kind}`, template, play: playFence });
+    for (const pause of await pausesIn(template, ["write", "alone"])) {
+      cases.push({ name: `fence-${kind}-${nameOf(pause)}`, template, pause, play: playFence });
+    }
+  }
+  for (const pause of await pausesIn(empty, ["answer", "A"])) {
+    cases.push({ name: `answer-${nameOf(pause)}`, template: empty, pause, play: playAnswers });
+  }
+
+  const done = { fence: 0, answer: 0, refused: 0, broken: 0 };
+  await inParallel(cases, async ({ name, template, pause, play }) => {
+    if (!wanted(ring, name, failures)) return;
+    const stage = createStage(ring, name, template, shim, pause);
+    try {
+      const { problems, refused } = await play(stage);
+      done[play === playFence ? "fence" : "answer"]++;
+      done.refused += refused;
+      if (problems.length === 0) return;
+      done.broken++;
+      const repeat = again(ring.context, lockRaces.name, name);
+      failures.push(`${name}: ${problems.join("; ")}; to see it again: ${repeat}`);
+    } finally {
+      stage.clear();
+    }
+  });
+  return {
+    fences: done.fence,
+    "late writes refused": done.refused,
+    answers: done.answer,
+    broken: done.broken,
+  };
+}
+
+const nameOf = ({ number, side }: Pause): string => `${number}-${side}`;
+
+function everyPause({ context }: Ring, writes: number): Pause[] {
+  const pauses: Pause[] = [];
+  for (let number = 1; number <= writes; number++) {
+    pauses.push({ number, side: "before" });
+    // After one write is nearly before the next: the short tier needs it only at the end.
+    if (context.tier === "full" || number === writes) pauses.push({ number, side: "after" });
+  }
+  return pauses;
+}
+
+async function templateWith(ring: Ring, name: string, transitions: number): Promise<string> {
+  const repository = path.join(ring.scratch, `template-${name}`);
   fs.cpSync(ring.template, repository, { recursive: true });
-  if (kind === "begun") await writeAlone(ring, repository, "before");
+  const log = path.join(ring.scratch, `${name}.log`);
+  if (transitions > 0) {
+    const argv = [process.execPath, ring.program, "write", repository, log, "before"];
+    const ran = await run(argv, { input: "append\n".repeat(transitions) });
+    if (ran.code !== 0) throw new Error(`no history can be begun: ${ending(ran)}`);
+  }
   return repository;
 }
 
-async function writeAlone(
+async function countWrites(
   ring: Ring,
-  repository: string,
-  name: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  const log = path.join(ring.scratch, `${path.basename(repository)}-${name}.log`);
-  const argv = [process.execPath, ring.program, "write", repository, log, name];
-  const ran = await run(argv, { input: "append\nappend\n", env });
-  if (ran.code !== 0) throw new Error(`a writer alone does not come to its end: ${ending(ran)}`);
-}
-
-async function countWrites(ring: Ring, shim: string, template: string): Promise<number> {
-  const repository = freshFolder(ring.scratch, "counted");
+  shim: string,
+  template: string,
+  [mode = "", ...args]: readonly string[],
+): Promise<number> {
+  const folder = freshFolder(ring.scratch, "counted");
+  const repository = path.join(folder, "repository");
   fs.cpSync(template, repository, { recursive: true });
-  const log = path.join(ring.scratch, `${path.basename(repository)}.writes`);
-  await writeAlone(ring, repository, "alone", {
-    LD_PRELOAD: shim,
-    FI_ROOT: repository,
-    FI_LOG: log,
+  const writes = path.join(folder, "writes");
+  const log = path.join(folder, "log");
+  const ran = await run([process.execPath, ring.program, mode, repository, log, ...args], {
+    input: "append\nappend\n",
+    env: { LD_PRELOAD: shim, FI_ROOT: repository, FI_LOG: writes },
   });
-  return fs.readFileSync(log, "utf8").split("\n").length - 1;
+  if (ran.code !== 0) throw new Error(`${mode} alone does not come to its end: ${ending(ran)}`);
+  return fs.readFileSync(writes, "utf8").split("\n").length - 1;
 }
 
-async function oneFence(
+/** One repository and those who act in it. */
+interface Stage {
+  readonly pause: Pause | undefined;
+  /** `paused`: by the shim, at the write where this case wants it. */
+  enter(who: string, argv: readonly string[], paused?: "paused"): Contender;
+  everyone(): readonly Contender[];
+  told(): Promise<Told>;
+  clear(): void;
+}
+
+function createStage(
   ring: Ring,
   name: string,
   template: string,
   shim: string | undefined,
   pause: Pause | undefined,
-): Promise<{ problems: string[]; refused: number }> {
-  const folder = path.join(ring.scratch, `${name}-case`);
+): Stage {
+  const folder = path.join(ring.scratch, name);
   const repository = path.join(folder, "repository");
   fs.cpSync(template, repository, { recursive: true });
-  const begin = (
-    who: string,
-    forged: readonly string[],
-    env: Readonly<Record<string, string>> = {},
-  ): Contender => {
-    const log = path.join(folder, `${who}.log`);
-    return start(ring.program, ["write", repository, log, who, ...forged], log, env);
+  const actors: Contender[] = [];
+  const killAll = (): void => {
+    for (const { process: child } of actors) child.kill("SIGKILL");
   };
-  const writers: Contender[] = [];
-  const forget = whenEnding(() => {
-    for (const { process: child } of writers) child.kill("SIGKILL");
-  });
-  try {
-    const first = begin("first", [], {
-      ...(shim !== undefined &&
+  const forget = whenEnding(killAll);
+  return {
+    pause,
+    everyone: () => actors,
+    told: () => tellHistory(ring.program, repository),
+    enter(who, [mode = "", ...args], paused) {
+      const log = path.join(folder, `${who}.log`);
+      const orders = paused &&
+        shim !== undefined &&
         pause && {
           LD_PRELOAD: shim,
           FI_ROOT: repository,
           FI_AT: String(pause.number),
           FI_MODE: `stop-${pause.side}`,
-        }),
-    });
-    writers.push(first);
-    first.process.stdin.write("append\n");
-    if (pause) {
-      first.process.stdin.write("append\n");
-      if ((await untilStopped(first.pid)) === "ended")
-        return { problems: ["it never stopped"], refused: 0 };
-    } else {
-      await said(first, "acked", 1);
-    }
-    const before = first.seen.length;
-
-    const second = begin("second", ["--forged"]);
-    writers.push(second);
-    second.process.stdin.write("append\nappend\n");
-    await said(second, "acked", 2);
-
-    first.process.kill("SIGCONT");
-    first.process.stdin.end("append\n");
-    await first.ended;
-    second.process.stdin.end("append\n");
-    await second.ended;
-
-    const problems = judgeFence(first, before, second);
-    problems.push(...missingFrom(await tellHistory(ring.program, repository), writers));
-    const refused = writers.flatMap(({ seen }) => seen).filter(({ is }) => is === "not-acked");
-    return { problems, refused: refused.length };
-  } finally {
-    for (const { process: child } of writers) child.kill("SIGKILL");
-    forget();
-    fs.rmSync(folder, { recursive: true, force: true });
-  }
+        };
+      const actor = start(ring.program, [mode, repository, log, ...args], log, orders || {});
+      actors.push(actor);
+      return actor;
+    },
+    clear() {
+      killAll();
+      forget();
+      fs.rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
-/** Until it has written that down so often, or has ended. */
-async function said(writer: Contender, is: Seen["is"], times: number): Promise<void> {
-  let over = false;
-  void writer.ended.then(() => {
-    over = true;
-  });
-  while (!over && writer.seen.filter((entry) => entry.is === is).length < times) await sleep(2);
+async function playFence(stage: Stage): Promise<{ problems: string[]; refused: number }> {
+  const acksOf = (seen: readonly Seen[]): Seen[] => seen.filter(({ is }) => is === "acked");
+  const first = stage.enter("first", ["write", "first"], "paused");
+  first.process.stdin.write("append\n");
+  if (stage.pause) {
+    first.process.stdin.write("append\n");
+    if (!(await untilStopped(first.pid))) return { problems: ["it never stopped"], refused: 0 };
+  } else {
+    await until(() => acksOf(first.seen).length === 1);
+  }
+  const before = first.seen.length;
+
+  const second = stage.enter("second", ["write", "second", "--forged"]);
+  second.process.stdin.write("append\nappend\n");
+  await until(() => second.seen.length === 3 || stateOf(second.pid) === undefined);
+
+  first.process.kill("SIGCONT");
+  first.process.stdin.end("append\n");
+  await first.ended;
+  second.process.stdin.end("append\n");
+  await second.ended;
+
+  const problems = judgeFence(first.seen, first.seen.slice(before), second.seen);
+  problems.push(...missingFrom(await stage.told(), stage.everyone()));
+  const all = [...first.seen, ...second.seen];
+  return { problems, refused: all.filter(({ is }) => is === "not-acked").length };
 }
 
 /** Of two that both believe to hold the store, the one with the older epoch is refused. */
-function judgeFence(first: Contender, before: number, second: Contender): string[] {
-  const epochOf = ({ seen }: Contender): number | undefined => {
-    const held = seen.find((entry) => entry.is === "held");
-    return held?.is === "held" ? held.epoch : undefined;
-  };
-  const acksOf = (seen: readonly Seen[]): Seen[] => seen.filter(({ is }) => is === "acked");
+function judgeFence(
+  first: readonly Seen[],
+  firstLate: readonly Seen[],
+  second: readonly Seen[],
+): string[] {
+  const epochOf = (seen: readonly Seen[]): number | undefined =>
+    seen.flatMap((entry) => (entry.is === "held" ? [entry.epoch] : []))[0];
+  const acked = (seen: readonly Seen[]): string[] =>
+    seen.flatMap((entry) => (entry.is === "acked" ? [entry.text] : []));
+  const fenced = (seen: readonly Seen[]): boolean =>
+    seen.some((entry) => entry.is === "not-acked" && entry.code === "journal-fenced");
+
   const [firstEpoch, secondEpoch] = [epochOf(first), epochOf(second)];
+  if (secondEpoch === undefined || acked(second).length < 2) {
+    return [`the second writer got nowhere: ${JSON.stringify(second)}`];
+  }
+  // Overtaken while it was opening, it may as well be told so at once.
+  if (firstEpoch === undefined) {
+    const told = first.some((entry) => entry.is === "refused" && entry.code === "journal-fenced");
+    return told ? [] : [`the first writer never got its session: ${JSON.stringify(first)}`];
+  }
+  if (firstEpoch === secondEpoch) return [`both have epoch ${firstEpoch}`];
+  const [overtaken, late] = firstEpoch < secondEpoch ? ["first", firstLate] : ["second", second];
   const problems: string[] = [];
-  if (secondEpoch === undefined || acksOf(second.seen).length < 2) {
-    problems.push(`the second writer got nowhere: ${JSON.stringify(second.seen)}`);
-  } else if (firstEpoch === undefined) {
-    problems.push(`the first writer never got its session: ${JSON.stringify(first.seen)}`);
-  } else if (firstEpoch < secondEpoch) {
-    const late = first.seen.slice(before);
-    if (acksOf(late).length > 0) {
-      problems.push(`overtaken, and still acknowledged: ${JSON.stringify(acksOf(late))}`);
-    }
-    if (!late.some((entry) => entry.is === "not-acked" && entry.code === "journal-fenced")) {
-      problems.push(`overtaken, and not told so: ${JSON.stringify(late)}`);
-    }
-  } else if (firstEpoch === secondEpoch) {
-    problems.push(`both have epoch ${firstEpoch}`);
+  if (overtaken === "first" && acked(late).length > 0) {
+    problems.push(`overtaken, and still acknowledged: ${acked(late).join(", ")}`);
+  }
+  if (!fenced(late)) {
+    problems.push(`the ${overtaken} writer was overtaken and not told so: ${JSON.stringify(late)}`);
   }
   return problems;
+}
+
+async function playAnswers(stage: Stage): Promise<{ problems: string[]; refused: number }> {
+  const slow = stage.enter("slow", ["answer", "A"], "paused");
+  if (!(await untilStopped(slow.pid))) return { problems: ["it never stopped"], refused: 0 };
+  const quick = stage.enter("quick", ["answer", "B", "--hold-first"]);
+  await quick.ended;
+  slow.process.kill("SIGCONT");
+  await slow.ended;
+
+  const stands = (await stage.told()).answer;
+  const problems: string[] = [];
+  for (const { seen } of stage.everyone()) {
+    const answered = seen.find(({ is }) => is === "answered");
+    if (answered?.is !== "answered") {
+      problems.push(`an answer was refused: ${JSON.stringify(seen)}`);
+    } else if (answered.stands !== stands) {
+      problems.push(`told that ${answered.stands} stands, but it is ${stands}`);
+    }
+  }
+  return { problems, refused: 0 };
 }

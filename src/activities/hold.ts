@@ -12,7 +12,7 @@ import {
   type ProjectState,
   renderedStateFile,
 } from "../core/evolve.ts";
-import { fail, type Result, succeed } from "../core/failure.ts";
+import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
 import type { FlowState } from "../core/flow/state.ts";
 import { isBlank, stateFileNames } from "../core/flow/state-file.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
@@ -89,8 +89,10 @@ export async function hold(project: Project, command: string): Promise<Result<He
     return folded;
   }
   let { state, head, git, rendered } = folded.value;
-  let unsynced = false;
   let sinceSnapshot = folded.value.folded;
+  // What a killed session left may not have reached the disk: it is synced when we rest.
+  let unsynced = sinceSnapshot > 0;
+  let notShown: Failure | undefined;
 
   const snapshot = async (): Promise<void> => {
     await session.saveSnapshot({ head, state, ...(rendered && { rendered }), ...(git && { git }) });
@@ -121,32 +123,36 @@ export async function hold(project: Project, command: string): Promise<Result<He
     state = next;
     git = place;
     rendered = file;
-    if (++sinceSnapshot >= snapshotEvery) await snapshot();
-    if (changed) {
-      const written = await show(before);
-      if (!written.ok) return written;
-    }
+    const due = ++sinceSnapshot >= snapshotEvery;
+    if (changed || due) await show({ known: before, durable: due });
+    if (due) await snapshot();
     return succeed(state);
   };
 
   /**
    * Brings the file up to date, unless somebody changed it under us: such a file is left alone
-   * and taken over at the next start. The transition stands either way.
+   * and taken over at the next start. The transition stands either way, so a file that cannot
+   * be written is told at the end and written by the next command.
    */
-  const show = async (before: string | undefined): Promise<Result<void>> => {
-    if (!rendered) return succeed(undefined);
+  const show = async (options: { known?: string | undefined; durable: boolean }): Promise<void> => {
+    if (!rendered) return;
     const onDisk = store.readProjection(rendered.path);
-    if (!onDisk.ok) return onDisk;
-    const text = onDisk.value;
-    if (text === rendered.text) return succeed(undefined);
+    const text = onDisk.ok ? onDisk.value : undefined;
+    const upToDate = onDisk.ok && text === rendered.text;
+    if (upToDate && !(options.durable && unsynced)) return;
     const ours =
-      text === undefined ||
-      isBlank(text) ||
-      text === before ||
-      store.everRendered(rendered.path, renderingHash(text, world));
-    if (!ours) return succeed(undefined);
-    unsynced = true;
-    return session.writeProjection(rendered.path, rendered.text, { durable: false });
+      onDisk.ok &&
+      (upToDate ||
+        text === undefined ||
+        isBlank(text) ||
+        text === options.known ||
+        store.everRendered(rendered.path, renderingHash(text, world)));
+    if (onDisk.ok && !ours) return;
+    const written = onDisk.ok
+      ? await session.writeProjection(rendered.path, rendered.text, { durable: options.durable })
+      : onDisk;
+    notShown = written.ok ? undefined : written.failure;
+    if (written.ok) unsynced = !options.durable;
   };
 
   const held: Held = {
@@ -163,19 +169,14 @@ export async function hold(project: Project, command: string): Promise<Result<He
       return here.ok ? succeed({ state, head, here: here.value }) : here;
     },
     async release() {
-      let result: Result<void> = succeed(undefined);
-      if (unsynced && rendered) {
-        const onDisk = store.readProjection(rendered.path);
-        if (onDisk.ok && onDisk.value === rendered.text) {
-          result = await session.writeProjection(rendered.path, rendered.text, { durable: true });
-        }
-      }
+      // The file first: a snapshot promises that what it has seen is durable there too.
+      if (unsynced) await show({ durable: true });
       await snapshot();
       await session.release();
-      return result;
+      return notShown ? { ok: false, failure: notShown } : succeed(undefined);
     },
   };
-  const caughtUp = await catchUp(store, held, () => show(undefined));
+  const caughtUp = await catchUp(store, held, (known) => show({ known, durable: false }));
   if (!caughtUp.ok) {
     await session.release();
     return caughtUp;
@@ -190,7 +191,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
 async function catchUp(
   store: Store,
   held: Held,
-  show: () => Promise<Result<void>>,
+  show: (known: string | undefined) => Promise<void>,
 ): Promise<Result<void>> {
   const looked = held.look();
   if (!looked.ok) return looked;
@@ -201,8 +202,7 @@ async function catchUp(
     const adopted = await held.record(adoption(here, because, file, text));
     if (!adopted.ok) return adopted;
   } else if (here.verdict.is === "stale") {
-    const shown = await show();
-    if (!shown.ok) return shown;
+    await show(here.files.find((file) => file.path === held.state.stateFile?.path)?.text);
   }
   for (const [id, answer] of store.answers()) {
     const decision = held.state.decisions[id];
@@ -281,9 +281,25 @@ function find(project: Project, { state, git, rendered }: Folded): Result<Wherea
       ? { recorded: { flow: state.flow, file: state.stateFile, text: rendered.text } }
       : {}),
     everRendered: (file, text) => store.everRendered(file, renderingHash(text, world)),
+    recentRenderings: () => recentRenderings(store),
     gitMoved: () => repository !== undefined && !samePlace(placeOf(repository), git),
     survey: () => survey(root),
   });
+}
+
+/** What was rendered since the projections were last known to be durable. */
+function recentRenderings(store: Store): string[] {
+  const reading = store.read();
+  if (!reading.ok) return [];
+  const { snapshot, after } = reading.value;
+  let state = snapshot?.state ?? nothingYet;
+  const texts = snapshot?.rendered ? [snapshot.rendered.text] : [];
+  for (const transition of after) {
+    state = eventsOf(transition).reduce(evolve, state);
+    const rendered = renderedStateFile(state);
+    if (rendered) texts.push(rendered.text);
+  }
+  return texts;
 }
 
 const renderingHash = (text: string, world: World): string => world.hash(text).slice(0, 24);

@@ -24,6 +24,8 @@ export interface Facts {
   };
   /** Did we ever render exactly this text at this path? */
   everRendered(path: string, text: string): boolean;
+  /** Texts that we rendered and that may not have reached the disk whole before a power cut. */
+  recentRenderings(): readonly string[];
   /** Has HEAD or the branch moved since the last transition? */
   gitMoved(): boolean;
   survey(): Survey;
@@ -133,13 +135,25 @@ function staleness(
   if (file.path === facts.recorded?.file.path && file.text === facts.recorded.text) {
     return "as-recorded";
   }
-  return facts.everRendered(file.path, file.text) ? "older" : "not-stale";
+  if (facts.everRendered(file.path, file.text)) return "older";
+  return isTorn(file.text, facts) ? "emptied" : "not-stale";
+}
+
+/**
+ * Projections are synced at rests, not at each transition: after a power cut one may be cut at
+ * the end of a sector or filled with zeros. That is not a hand edit.
+ */
+function isTorn(text: string, facts: Facts): boolean {
+  const sector = 512;
+  if (!text.endsWith("\0") && text.length % sector !== 0) return false;
+  const rest = text.replace(/\0+$/, "");
+  return facts.recentRenderings().some((rendering) => rendering.startsWith(rest));
 }
 
 const staleLine = (path: string, why: "deleted" | "emptied" | "older"): string =>
   ({
     deleted: `${path} is gone; the journal has the position, the next autodev writes the file anew`,
-    emptied: `${path} is empty; the journal has the position, the next autodev writes the file anew`,
+    emptied: `${path} is empty or cut short; the journal has the position, the next autodev writes the file anew`,
     older: `${path} is older than the journal; the journal has the position, the next autodev writes the file anew`,
   })[why];
 

@@ -1,0 +1,153 @@
+/**
+ * The suite that every store passes. It takes a test runner's own functions, so that any runner
+ * can run it, and a factory that makes an empty store each time.
+ */
+import type { Event } from "../core/event.ts";
+import { nothingYet } from "../core/evolve.ts";
+import type { Holder, Session, Store, Transition } from "../store.ts";
+
+export interface Runner {
+  describe(name: string, body: () => void): void;
+  it(name: string, body: () => Promise<void>): void;
+  expect(value: unknown): {
+    toBe(expected: unknown): void;
+    toEqual(expected: unknown): void;
+    toMatchObject(expected: object): void;
+  };
+}
+
+const holder: Holder = { pid: 1, host: "here", since: "now", command: "the contract suite" };
+const note = (text: string): Event => ({ type: "blocker-raised", text });
+const transition = (...texts: string[]): Transition => ({
+  at: "2026-01-01T00:00:00.000Z",
+  run: "flow",
+  events: texts.map(note),
+});
+
+export function storeContract(
+  name: string,
+  make: () => Promise<Store>,
+  { describe, it, expect }: Runner,
+): void {
+  const opened = async (store: Store): Promise<Session> => {
+    const session = await store.open(holder);
+    if (!session.ok) throw new Error(session.failure.message);
+    return session.value;
+  };
+  const texts = (store: Store): string[] => {
+    const reading = store.read({ whole: true });
+    if (!reading.ok) throw new Error(reading.failure.message);
+    return reading.value.after.flatMap(({ events }) =>
+      events.map((event) => (event.type === "blocker-raised" ? event.text : event.type)),
+    );
+  };
+
+  describe(`${name} keeps the contract of a store`, () => {
+    it("is empty at first", async () => {
+      const store = await make();
+      expect(texts(store)).toEqual([]);
+      expect(store.read()).toMatchObject({ ok: true, value: { head: { seq: 0 } } });
+    });
+
+    it("reads back what was appended, in order, across sessions", async () => {
+      const store = await make();
+      const first = await opened(store);
+      await first.append(0, transition("a"));
+      await first.append(1, transition("b", "c"));
+      await first.release();
+      const second = await opened(store);
+      expect(second.head.seq).toBe(3);
+      await second.append(3, transition("d"));
+      await second.release();
+      expect(texts(store)).toEqual(["a", "b", "c", "d"]);
+    });
+
+    it("numbers transitions by their first event", async () => {
+      const store = await make();
+      const session = await opened(store);
+      await session.append(0, transition("a", "b"));
+      await session.append(2, transition("c"));
+      const reading = store.read({ whole: true });
+      expect(reading.ok && reading.value.after.map(({ seq }) => seq)).toEqual([1, 3]);
+      await session.release();
+    });
+
+    it("refuses an append that expects another head, and writes nothing", async () => {
+      const store = await make();
+      const session = await opened(store);
+      await session.append(0, transition("a"));
+      const refused = await session.append(0, transition("b"));
+      expect(refused).toMatchObject({ ok: false, failure: { code: "journal-moved-on" } });
+      expect(texts(store)).toEqual(["a"]);
+      await session.release();
+    });
+
+    it("lets exactly one of two simultaneous appends win", async () => {
+      const store = await make();
+      const session = await opened(store);
+      const both = await Promise.all([
+        session.append(0, transition("a")),
+        session.append(0, transition("b")),
+      ]);
+      expect(both.filter((result) => result.ok).length).toBe(1);
+      expect(texts(store).length).toBe(1);
+      await session.release();
+    });
+
+    it("has one session at a time", async () => {
+      const store = await make();
+      const session = await opened(store);
+      expect(await store.open(holder)).toMatchObject({ ok: false, failure: { code: "locked" } });
+      await session.release();
+      const next = await opened(store);
+      expect(next.epoch > session.epoch).toBe(true);
+      await next.release();
+    });
+
+    it("offers a snapshot only for the head that it was made at", async () => {
+      const store = await make();
+      const session = await opened(store);
+      const head = await session.append(0, transition("a"));
+      if (!head.ok) throw new Error(head.failure.message);
+      await session.saveSnapshot({ head: head.value, state: nothingYet });
+      await session.append(1, transition("b"));
+      const reading = store.read();
+      expect(reading.ok && reading.value.snapshot?.head.seq).toBe(1);
+      expect(reading.ok && reading.value.after.map(({ seq }) => seq)).toEqual([2]);
+      await session.release();
+    });
+
+    it("remembers every rendering", async () => {
+      const store = await make();
+      const session = await opened(store);
+      await session.append(0, { ...transition("a"), rendered: { "x.md": "1234" } });
+      await session.append(1, { ...transition("b"), rendered: { "x.md": "5678" } });
+      expect(store.everRendered("x.md", "1234")).toBe(true);
+      expect(store.everRendered("x.md", "9999")).toBe(false);
+      expect(store.everRendered("y.md", "1234")).toBe(false);
+      await session.release();
+    });
+
+    it("keeps projections and sets them aside without losing them", async () => {
+      const store = await make();
+      const session = await opened(store);
+      expect(store.readProjection("_docs/x.md")).toEqual({ ok: true, value: undefined });
+      await session.writeProjection("_docs/x.md", "one\n", { durable: true });
+      expect(store.readProjection("_docs/x.md")).toEqual({ ok: true, value: "one\n" });
+      expect((await session.setAside("_docs/x.md", "2026")).ok).toBe(true);
+      expect(store.readProjection("_docs/x.md")).toEqual({ ok: true, value: undefined });
+      await session.release();
+    });
+
+    it("lets the first answer stand, whoever asks and however often", async () => {
+      const store = await make();
+      const id = "d-0123456789ab";
+      const answers = await Promise.all(
+        ["A", "B", "C", "D"].map((key) => store.answer(id, { key, by: key, at: "now" })),
+      );
+      const standing = answers.map((answer) => answer.ok && answer.value.key);
+      expect(new Set(standing).size).toBe(1);
+      expect(store.answers().get(id)?.key).toBe(standing[0]);
+    });
+  });
+}

@@ -5,7 +5,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fail, type Result, succeed } from "./core/failure.ts";
-import type { GitPlace } from "./store.ts";
+import type { GitPlace } from "./core/git-place.ts";
 
 export interface Repository {
   /** The working tree's top. */

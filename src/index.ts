@@ -13,7 +13,6 @@ export {
   type World,
 } from "./project.ts";
 export type {
-  GitPlace,
   Head,
   Holder,
   Session,

@@ -15,6 +15,7 @@ import type { Event } from "./core/event.ts";
 import type { ProjectState } from "./core/evolve.ts";
 import type { Result } from "./core/failure.ts";
 import type { Finding } from "./core/finding.ts";
+import type { GitPlace } from "./core/git-place.ts";
 
 /** How far history goes; the hash covers everything before it. */
 export interface Head {
@@ -31,11 +32,6 @@ export interface Transition {
   readonly rendered?: Readonly<Record<string, string>>;
   /** Where git stood; recorded when it differs from the transition before. */
   readonly git?: GitPlace;
-}
-
-export interface GitPlace {
-  readonly branch: string;
-  readonly commit: string;
 }
 
 export interface StoredTransition extends Transition {

@@ -145,7 +145,7 @@ async function oneRace(
       await sleep(random.between(2, 30));
       const struck = await strike(crowd, random);
       if (struck === undefined) {
-        problems.push("nobody holds the lock any more");
+        problems.push(`nobody holds the lock any more; at last: ${crowd.lastWords()}`);
         break;
       }
       blows.push(struck);
@@ -313,6 +313,7 @@ interface Crowd {
   /** Waits for somebody who holds the lock, as far as one can tell from outside. */
   holderNow(): Promise<Contender | undefined>;
   someoneBut(other: Contender, random: Random): Contender;
+  lastWords(): string;
   /** Whether somebody began to hold after `moment`, within so many milliseconds of now. */
   nextHold(moment: number, withinMs: number): Promise<boolean>;
   /** Lets all come to their end; what is wrong with that. */
@@ -345,6 +346,10 @@ function createCrowd(program: string, repository: string, folder: string, random
       await until(() => alive().some(holds), patienceMs, 1);
       return alive().find(holds);
     },
+    lastWords: () =>
+      alive()
+        .map(({ pid, seen }) => `${pid} (${stateOf(pid)}) ${JSON.stringify(seen.at(-1))}`)
+        .join(", "),
     someoneBut(other, random) {
       const others = alive().filter((contender) => contender !== other);
       return others[random.below(others.length)] ?? other;

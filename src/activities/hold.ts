@@ -16,8 +16,9 @@ import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
 import type { FlowState } from "../core/flow/state.ts";
 import { isBlank, stateFileNames } from "../core/flow/state-file.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
+import { type GitPlace, samePlace } from "../core/git-place.ts";
 import { placeOf, type Repository } from "../git.ts";
-import type { GitPlace, Head, Holder, Store, StoredTransition } from "../store.ts";
+import type { Head, Holder, Store, StoredTransition } from "../store.ts";
 import { survey } from "./survey.ts";
 
 /** Clock, identity and hashing are arguments. */
@@ -303,9 +304,6 @@ function recentRenderings(store: Store): string[] {
 }
 
 const renderingHash = (text: string, world: World): string => world.hash(text).slice(0, 24);
-
-const samePlace = (a: GitPlace, b: GitPlace | undefined): boolean =>
-  a.branch === b?.branch && a.commit === b.commit;
 
 const noRepository = (root: string): ReturnType<typeof fail> =>
   fail("no-repository", `${root} is not in a git repository, and autodev keeps its memory in one`, {

@@ -15,3 +15,4 @@ export * from "./flow/state.ts";
 export { parseStateFile, type StateFile, textOf } from "./flow/state-file.ts";
 export { type StepStatus, stepsOf } from "./flow/steps.ts";
 export { type Facts, type Verdict, type Whereabouts, whereabouts } from "./flow/whereabouts.ts";
+export type { GitPlace } from "./git-place.ts";

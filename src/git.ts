@@ -35,6 +35,29 @@ export function placeOf({ gitDir, commonDir }: Repository): GitPlace {
   return { branch: ref, commit: loose || packed(commonDir, ref) };
 }
 
+/** `placeOf`, asked again and again: the files are read only when they have changed. */
+export function placeWatch(repository: Repository): () => GitPlace {
+  const { gitDir, commonDir } = repository;
+  const head = path.join(gitDir, "HEAD");
+  const packedRefs = path.join(commonDir, "packed-refs");
+  let place: GitPlace | undefined;
+  let seen = "";
+  return () => {
+    const ref = place?.branch ? path.join(commonDir, place.branch) : head;
+    const now = `${stamp(head)} ${stamp(ref)} ${stamp(packedRefs)}`;
+    if (place && now === seen) return place;
+    place = placeOf(repository);
+    const then = place.branch ? path.join(commonDir, place.branch) : head;
+    seen = `${stamp(head)} ${stamp(then)} ${stamp(packedRefs)}`;
+    return place;
+  };
+}
+
+function stamp(file: string): string {
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  return stat ? `${stat.mtimeMs}-${stat.ino}-${stat.size}` : "-";
+}
+
 /** Nothing that a repository's own configuration names is run by our calls. */
 const harmless = [
   ...["-c", "core.hooksPath=/dev/null"],

@@ -22,6 +22,7 @@ export const realWorld: World = {
     command,
   }),
   hash: sha256,
+  showEvery: 25,
 };
 
 export function openProject(cwd: string, world: World = realWorld): Project {

@@ -14,10 +14,15 @@ import { expect } from "vitest";
 
 export const packageRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 
-/** Removed when the worker ends. Open to all, so that an unprivileged user can run from here. */
+/** Removed when we end, however we end. Open to all, so that an unprivileged user can run here. */
 const scratch = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "autodev-test-"));
 fs.chmodSync(scratch, 0o755);
-process.on("exit", () => fs.rmSync(scratch, { recursive: true, force: true, maxRetries: 3 }));
+const sweeper = spawn("sh", ["-c", 'read -r _; sleep 1; rm -rf "$0"', scratch], {
+  stdio: ["pipe", "ignore", "ignore"],
+  detached: true,
+});
+sweeper.unref();
+(sweeper.stdin as unknown as { unref(): void }).unref();
 
 let counter = 0;
 export function makeFolder(name: string): string {
@@ -457,7 +462,7 @@ export function atTerminal(
     env: merged,
     cols: 120,
     rows: 40,
-    name: "xterm-256color",
+    name: merged["TERM"] ?? "xterm-256color",
   });
   let text = "";
   let over = false;

@@ -178,6 +178,7 @@ async function main(root: string, verifying: boolean): Promise<number> {
   const project = openProject(root, {
     now: () => new Date(clock).toISOString(),
     hash: sha256,
+    showEvery: 0,
     holder: (command) => ({ pid: process.pid, host: "torture", since: at, command }),
   });
   if (verifying) {

@@ -151,6 +151,7 @@ function projectOn(disk: Disk, subject: Subject): Project {
     world: {
       now: () => at,
       hash: sha256,
+      showEvery: 0,
       holder: (command) => ({ pid: 1, host: "sim", since: at, command }),
     },
   };

@@ -6,6 +6,7 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { temporaryMark } from "../src/stores/file/disk.ts";
 import {
   again,
   bundle,
@@ -35,7 +36,7 @@ export const killSweep: Row = {
 };
 
 /** What fits into the budget of the ci tier on two cores. */
-const runsInCi = 150;
+const runsInCi = 120;
 
 export interface SweepOptions {
   readonly plant?: Plant;
@@ -108,11 +109,11 @@ export async function verify(canonical: string, repository: string): Promise<Ver
 export const highestAck = (stdout: string): number =>
   Math.max(0, ...[...stdout.matchAll(/^ack (\d+)\n/gm)].map((match) => Number(match[1])));
 
-/** Goes on to the end; what is wrong with it then. */
+/** Goes on to the end; where that is another than without the fault. */
 export async function finish(
   canonical: string,
   repository: string,
-  position: string,
+  undisturbed: Undisturbed,
 ): Promise<Breach[]> {
   const wrong = (...whats: string[]): Breach[] =>
     whats.map((what) => ({ kind: "not finished", what }));
@@ -124,18 +125,34 @@ export async function finish(
   if (now.transitions !== transitionsInAll) {
     whats.push(`it ended with ${now.transitions} of ${transitionsInAll} transitions`);
   }
-  if (now.position !== position) {
-    whats.push(`it ended elsewhere: ${firstDifference(now.position, position)}`);
+  if (now.position !== undisturbed.position) {
+    whats.push(`it ended elsewhere: ${firstDifference(now.position, undisturbed.position)}`);
+  }
+  const files = shownFiles(repository);
+  if (files !== undisturbed.files) {
+    whats.push(`the files differ: ${firstDifference(files, undisturbed.files)}`);
   }
   const left = temporaryFilesIn(repository);
   if (left.length > 0) whats.push(`temporary files are left: ${left.join(", ")}`);
   return wrong(...whats);
 }
 
+/** What people see, as one text: every file outside of .git. */
+function shownFiles(repository: string): string {
+  const files = fs
+    .readdirSync(repository, { recursive: true, encoding: "utf8" })
+    .filter((file) => !file.startsWith(".git/") && !path.basename(file).includes(temporaryMark))
+    .filter((file) => fs.statSync(path.join(repository, file)).isFile())
+    .sort();
+  return files
+    .map((file) => `${file}:\n${fs.readFileSync(path.join(repository, file), "utf8")}`)
+    .join("\n");
+}
+
 function temporaryFilesIn(repository: string): string[] {
   return fs
     .readdirSync(repository, { recursive: true, encoding: "utf8" })
-    .filter((file) => path.basename(file).includes(".autodev-tmp-"));
+    .filter((file) => path.basename(file).includes(temporaryMark));
 }
 
 function firstDifference(got: string, wanted: string): string {
@@ -200,6 +217,8 @@ interface Write {
 export interface Undisturbed {
   readonly writes: readonly Write[];
   readonly position: string;
+  /** What people see at the end. */
+  readonly files: string;
 }
 
 type Mode = "before" | "after" | "half" | "one";
@@ -274,7 +293,11 @@ export async function runUndisturbed(
   if (end.problems.length > 0 || end.transitions !== transitionsInAll) {
     return `the undisturbed run is not sound: ${JSON.stringify(end)}`;
   }
-  return { writes: readWrites(log, repository), position: end.position };
+  return {
+    writes: readWrites(log, repository),
+    position: end.position,
+    files: shownFiles(repository),
+  };
 }
 
 const writesBytes = new Set(["write", "pwrite", "writev", "pwritev"]);
@@ -327,7 +350,7 @@ async function killOnce(
     // The shipped program is built without the bug.
     const wrongStatus = planted ? undefined : await askStatus(repository);
     if (wrongStatus !== undefined) breaches.push({ kind: "corrupt", what: wrongStatus });
-    const unfinished = await finish(canonical, repository, undisturbed.position);
+    const unfinished = await finish(canonical, repository, undisturbed);
     return [...breaches, ...unfinished];
   } finally {
     fs.rmSync(repository, { recursive: true, force: true });

@@ -38,7 +38,7 @@ import {
 export const lockRaces: Row = {
   name: "lock-races",
   promise: "one writer at a time, and a writer that was overtaken never writes again",
-  budgetSeconds: { ci: 40, full: 150 },
+  budgetSeconds: { ci: 40, full: 180 },
   run: (context) => race(context),
 };
 
@@ -343,8 +343,17 @@ function createCrowd(program: string, repository: string, folder: string, random
     async holderNow() {
       const holds = ({ seen }: Contender): boolean =>
         seen.findLast(({ is }) => is === "held" || is === "releasing")?.is === "held";
-      await until(() => alive().some(holds), patienceMs, 1);
-      return alive().find(holds);
+      // Remembered as found: a moment later it may have let go.
+      let holder: Contender | undefined;
+      await until(
+        () => {
+          holder = alive().find(holds);
+          return holder !== undefined;
+        },
+        patienceMs,
+        1,
+      );
+      return holder;
     },
     lastWords: () =>
       alive()

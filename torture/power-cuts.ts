@@ -211,7 +211,7 @@ async function cutOnce(
   await volume.mountAgain();
   const found = await verify(bench.canonical, repository);
   const breaches = compare(found, acked);
-  const unfinished = await finish(bench.canonical, repository, undisturbed.position);
+  const unfinished = await finish(bench.canonical, repository, undisturbed);
   const transitions = typeof found === "string" ? 0 : found.transitions;
   fs.rmSync(repository, { recursive: true, force: true });
   return {

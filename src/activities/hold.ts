@@ -17,7 +17,7 @@ import type { FlowState } from "../core/flow/state.ts";
 import { isBlank, stateFileNames } from "../core/flow/state-file.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
 import { type GitPlace, samePlace } from "../core/git-place.ts";
-import { placeOf, type Repository } from "../git.ts";
+import { placeOf, placeWatch, type Repository } from "../git.ts";
 import type { Head, Holder, Store, StoredTransition } from "../store.ts";
 import { survey } from "./survey.ts";
 
@@ -27,6 +27,11 @@ export interface World {
   holder(command: string): Holder;
   /** SHA-256, in hex. */
   hash(text: string): string;
+  /**
+   * How often the files that people read are brought up to date, in milliseconds, at the most.
+   * 0: with every transition, before it returns (simulations, where time stands still).
+   */
+  readonly showEvery: number;
 }
 
 export interface Project {
@@ -94,6 +99,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
   // What a killed session left may not have reached the disk: it is synced when we rest.
   let unsynced = sinceSnapshot > 0;
   let notShown: Failure | undefined;
+  const placeNow = placeWatch(repository);
 
   const snapshot = async (): Promise<void> => {
     await session.saveSnapshot({ head, state, ...(rendered && { rendered }), ...(git && { git }) });
@@ -102,15 +108,15 @@ export async function hold(project: Project, command: string): Promise<Result<He
 
   const record = async (...events: Event[]): Promise<Result<ProjectState>> => {
     const at = world.now();
-    const before = rendered?.text;
     const next = events.reduce(
       (folding, event, index) =>
         evolve(folding, { ...event, seq: head.seq + 1 + index, at, run: flowRun } as RecordedEvent),
       state,
     );
-    const file = renderedStateFile(next);
+    const same = next.flow === state.flow && next.stateFile === state.stateFile;
+    const file = same ? rendered : renderedStateFile(next);
     const changed = file && (file.text !== rendered?.text || file.path !== rendered.path);
-    const place = placeOf(repository);
+    const place = placeNow();
     const moved = !samePlace(place, git);
     const appended = await session.append(head.seq, {
       at,
@@ -125,36 +131,40 @@ export async function hold(project: Project, command: string): Promise<Result<He
     git = place;
     rendered = file;
     const due = ++sinceSnapshot >= snapshotEvery;
-    if (changed || due) await show({ known: before, durable: due });
+    if (changed) shower.wanted();
+    if (due || world.showEvery === 0) await shower.settled({ durable: due });
     if (due) await snapshot();
     return succeed(state);
   };
+
+  /** What we last saw or put there, so that a change by somebody else is told from ours. */
+  let lastShown: string | undefined = rendered?.text;
 
   /**
    * Brings the file up to date, unless somebody changed it under us: such a file is left alone
    * and taken over at the next start. The transition stands either way, so a file that cannot
    * be written is told at the end and written by the next command.
    */
-  const show = async (options: { known?: string | undefined; durable: boolean }): Promise<void> => {
+  const show = async (durable: boolean): Promise<void> => {
     if (!rendered) return;
-    const onDisk = store.readProjection(rendered.path);
-    const text = onDisk.ok ? onDisk.value : undefined;
-    const upToDate = onDisk.ok && text === rendered.text;
-    if (upToDate && !(options.durable && unsynced)) return;
+    const { path, text } = rendered;
+    const onDisk = store.readProjection(path);
+    const there = onDisk.ok ? onDisk.value : undefined;
+    if (onDisk.ok && there === text && !(durable && unsynced)) return;
     const ours =
-      onDisk.ok &&
-      (upToDate ||
-        text === undefined ||
-        isBlank(text) ||
-        text === options.known ||
-        store.everRendered(rendered.path, renderingHash(text, world)));
-    if (onDisk.ok && !ours) return;
-    const written = onDisk.ok
-      ? await session.writeProjection(rendered.path, rendered.text, { durable: options.durable })
-      : onDisk;
+      there === undefined ||
+      there === text ||
+      there === lastShown ||
+      isBlank(there) ||
+      store.everRendered(path, renderingHash(there, world));
+    if (!ours) return;
+    const written = onDisk.ok ? await session.writeProjection(path, text, { durable }) : onDisk;
     notShown = written.ok ? undefined : written.failure;
-    if (written.ok) unsynced = !options.durable;
+    if (!written.ok) return;
+    lastShown = text;
+    unsynced = !durable;
   };
+  const shower = createShower(show, world.showEvery);
 
   const held: Held = {
     get state() {
@@ -171,13 +181,16 @@ export async function hold(project: Project, command: string): Promise<Result<He
     },
     async release() {
       // The file first: a snapshot promises that what it has seen is durable there too.
-      if (unsynced) await show({ durable: true });
+      await shower.settled({ durable: unsynced || shower.pending() });
       await snapshot();
       await session.release();
       return notShown ? { ok: false, failure: notShown } : succeed(undefined);
     },
   };
-  const caughtUp = await catchUp(store, held, (known) => show({ known, durable: false }));
+  const caughtUp = await catchUp(store, held, (there) => {
+    lastShown = there;
+    return show(false);
+  });
   if (!caughtUp.ok) {
     await session.release();
     return caughtUp;
@@ -192,7 +205,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
 async function catchUp(
   store: Store,
   held: Held,
-  show: (known: string | undefined) => Promise<void>,
+  show: (there: string | undefined) => Promise<void>,
 ): Promise<Result<void>> {
   const looked = held.look();
   if (!looked.ok) return looked;
@@ -239,6 +252,48 @@ const toPlain = (state: FlowState): Extract<Event, { type: "state-file-adopted" 
   retryLog: [...state.retryLog],
   blockers: [...state.blockers],
 });
+
+/**
+ * Shows the newest state soon after it changed, once for many changes in quick succession: the
+ * journal has each of them, people see the last.
+ */
+function createShower(
+  show: (durable: boolean) => Promise<void>,
+  every: number,
+): {
+  wanted(): void;
+  pending(): boolean;
+  settled(options: { durable: boolean }): Promise<void>;
+} {
+  let dirty = false;
+  let timer: NodeJS.Timeout | undefined;
+  let last: Promise<void> = Promise.resolve();
+  const now = (durable: boolean): Promise<void> => {
+    dirty = false;
+    last = last.then(() => show(durable));
+    return last;
+  };
+  const soon = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      if (dirty) void now(false).then(soon);
+    }, every);
+  };
+  return {
+    wanted() {
+      dirty = true;
+      if (every === 0 || timer) return;
+      void now(false);
+      soon();
+    },
+    pending: () => dirty,
+    async settled({ durable }) {
+      if (timer) clearTimeout(timer);
+      timer = undefined;
+      await (dirty || durable ? now(durable) : last);
+    },
+  };
+}
 
 /** How much a reader has to fold at the most, after a crash. */
 const snapshotEvery = 256;

@@ -1,0 +1,230 @@
+/**
+ * npm run bench -- [--short] [--json file]
+ *
+ * What is measured is always a ratio or a difference to the bare thing, taken in turns in the
+ * same run, so that a busy machine slows both.
+ */
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import * as path from "node:path";
+import { performance } from "node:perf_hooks";
+import type { Event } from "../src/core/event.ts";
+import { hold, look, openProject, type Project } from "../src/project.ts";
+
+interface Row {
+  readonly name: string;
+  readonly figure: number;
+  readonly unit: string;
+  readonly target?: number;
+  readonly detail: string;
+}
+
+const short = process.argv.includes("--short");
+const scratch = fs.mkdtempSync(path.join(tmpdir(), "autodev-bench-"));
+
+async function main(): Promise<number> {
+  console.log(
+    `node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "cpu"}, in ${tmpdir()}`,
+  );
+  const rows: Row[] = [];
+  const report = (row: Row): void => {
+    rows.push(row);
+    const target =
+      row.target === undefined
+        ? ""
+        : `  target ≤ ${row.target} ${row.unit}: ${row.figure <= row.target ? "met" : "not met"}`;
+    console.log(
+      `${row.name.padEnd(34)} ${row.figure.toFixed(2)} ${row.unit}${target}  (${row.detail})`,
+    );
+  };
+  try {
+    const large = await repositoryWith(10_000, 200);
+    for (const row of coldStarts(large)) report(row);
+    report(await transitionRatio());
+    for (const row of await opening()) report(row);
+  } finally {
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+  const at = process.argv.indexOf("--json");
+  const file = at > 0 ? process.argv[at + 1] : undefined;
+  if (file) fs.writeFileSync(file, `${JSON.stringify({ node: process.version, rows }, null, 2)}\n`);
+  return 0;
+}
+
+// ── cold start ─────────────────────────────────────────────────────────────────────────────────
+
+function coldStarts(root: string): Row[] {
+  const program = path.resolve("dist/cli/main.cjs");
+  const bare = ["-e", "0"];
+  const calls = {
+    bare,
+    version: [program, "--version"],
+    status: [program, "status"],
+    "status --json": [program, "status", "--json"],
+  };
+  // Parsed at every start of Node 20: 38 ms that are not ours, where it is set.
+  const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+  const best: Record<string, number> = {};
+  const rounds = short ? 25 : 120;
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, argv] of Object.entries(calls)) {
+      const began = performance.now();
+      const { status } = spawnSync(process.execPath, argv, { cwd: root, env, stdio: "pipe" });
+      const took = performance.now() - began;
+      if (status !== 0) throw new Error(`${name} ended with ${status}`);
+      best[name] = Math.min(best[name] ?? Number.POSITIVE_INFINITY, took);
+    }
+  }
+  const over = (name: string): number => (best[name] ?? 0) - (best["bare"] ?? 0);
+  const detail = `minimum of ${rounds}, in turns; bare node ${best["bare"]?.toFixed(1)} ms`;
+  return [
+    { name: "--version over bare node", figure: over("version"), unit: "ms", detail },
+    { name: "status over bare node", figure: over("status"), unit: "ms", target: 8, detail },
+    {
+      name: "status --json over bare node",
+      figure: over("status --json"),
+      unit: "ms",
+      target: 8,
+      detail: `${detail}; 10,000 events, 200 artifacts`,
+    },
+  ];
+}
+
+// ── one transition ─────────────────────────────────────────────────────────────────────────────
+
+async function transitionRatio(): Promise<Row> {
+  const root = newRepository("transition");
+  const project = openProject(root);
+  const held = await hold(project, "bench");
+  if (!held.ok) throw new Error(held.failure.message);
+  await created(held.value.record);
+  const file = fs.openSync(path.join(root, ".git", "autodev", "bare.log"), "a");
+  const line = Buffer.alloc(400, "x");
+  const ours: number[] = [];
+  const bare: number[] = [];
+  const rounds = short ? 150 : 1000;
+  for (let round = 0; round < rounds; round++) {
+    let began = performance.now();
+    await new Promise<void>((resolve, reject) => {
+      fs.write(file, line, 0, line.length, null, (error) => {
+        if (error) reject(error);
+        else fs.fsync(file, (failed) => (failed ? reject(failed) : resolve()));
+      });
+    });
+    bare.push(performance.now() - began);
+    began = performance.now();
+    const recorded = await held.value.record(subStep(round));
+    ours.push(performance.now() - began);
+    if (!recorded.ok) throw new Error(recorded.failure.message);
+  }
+  fs.closeSync(file);
+  await held.value.release();
+  const ratio = median(ours) / median(bare);
+  return {
+    name: "one transition / append + fsync",
+    figure: ratio,
+    unit: "×",
+    target: 1.4,
+    detail: `medians of ${rounds}, in turns: ${median(ours).toFixed(3)} and ${median(bare).toFixed(3)} ms; the state file is rendered too`,
+  };
+}
+
+const median = (values: number[]): number =>
+  values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+// ── opening a long journal ─────────────────────────────────────────────────────────────────────
+
+async function opening(): Promise<Row[]> {
+  const events = short ? 20_000 : 100_000;
+  const project = openProject(await repositoryWith(events, 0));
+  const timed = (what: () => unknown): number => {
+    const began = performance.now();
+    what();
+    return performance.now() - began;
+  };
+  const quick = Math.min(...Array.from({ length: 5 }, () => timed(() => look(project))));
+  fs.rmSync(path.join(project.root, ".git", "autodev", "snapshot"));
+  const whole = Math.min(...Array.from({ length: 3 }, () => timed(() => look(project))));
+  const detail = `${events} events`;
+  return [
+    { name: "opening with a snapshot", figure: quick, unit: "ms", detail },
+    {
+      name: "opening without one",
+      figure: whole,
+      unit: "ms",
+      detail: `${detail}, all read, checked and folded`,
+    },
+  ];
+}
+
+// ── repositories ───────────────────────────────────────────────────────────────────────────────
+
+let made = 0;
+function newRepository(name: string): string {
+  const root = path.join(scratch, `${name}-${++made}`);
+  fs.mkdirSync(root);
+  const { status } = spawnSync("git", ["init", "-q", root]);
+  if (status !== 0) throw new Error("git init failed");
+  return root;
+}
+
+async function repositoryWith(events: number, artifacts: number): Promise<string> {
+  const root = newRepository("large");
+  for (let n = 0; n < artifacts; n++) {
+    const file = path.join(root, "_docs", `0${n % 6}_part`, `artifact_${n}.md`);
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, `# Artifact ${n}\n`);
+  }
+  await fill(openProject(root), events);
+  return root;
+}
+
+async function fill(project: Project, events: number): Promise<void> {
+  const held = await hold(project, "bench");
+  if (!held.ok) throw new Error(held.failure.message);
+  await created(held.value.record);
+  for (let n = 1; n < events; n += 100) {
+    const batch = Array.from({ length: Math.min(100, events - n) }, (_, at) => subStep(n + at));
+    const recorded = await held.value.record(...batch);
+    if (!recorded.ok) throw new Error(recorded.failure.message);
+  }
+  await held.value.release();
+}
+
+const subStep = (n: number): Event => ({
+  type: "sub-step-reported",
+  subStep: { phase: (n % 9) + 1, name: "batch-loop", detail: `batch ${n}` },
+});
+
+async function created(record: (...events: Event[]) => Promise<unknown>): Promise<void> {
+  const text =
+    '# Autodev State\n\n## Current Step\nflow: greenfield\nstep: 6\nname: Implement\nstatus: in_progress\nsub_step:\n  phase: 1\n  name: batch-loop\n  detail: ""\nretry_count: 0\ncycle: 1\n';
+  await record({
+    type: "state-file-adopted",
+    why: "created",
+    path: "_docs/_autodev_state.md",
+    text,
+    generation: 3,
+    variant: 13,
+    corrections: [],
+    state: {
+      flow: "greenfield",
+      step: "6",
+      name: "Implement",
+      status: "in_progress",
+      subStep: { phase: 1, name: "batch-loop", detail: "" },
+      retryCount: 0,
+      cycle: 1,
+      skipped: [],
+      completed: [],
+      keyDecisions: [],
+      retryLog: [],
+      blockers: [],
+    },
+  });
+}
+
+void main().then((code) => {
+  process.exitCode = code;
+});

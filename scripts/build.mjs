@@ -1,6 +1,6 @@
 /** Builds what is published: one CommonJS bundle per command, and the library as ES modules. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { build } from "esbuild";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -15,12 +15,17 @@ const commands = readdirSync("src/cli/commands")
 const leanBuiltins = {
   name: "lean-builtins",
   setup(bundle) {
-    bundle.onResolve({ filter: /^node:(fs|path)$/ }, ({ path }) => ({ path, namespace: "builtin" }));
+    bundle.onResolve({ filter: /^node:(fs|path)$/ }, ({ path }) => ({
+      path,
+      namespace: "builtin",
+    }));
     bundle.onLoad({ filter: /.*/, namespace: "builtin" }, async ({ path }) => {
       const names = Object.keys(await import(path)).filter(
         (name) => name !== "default" && name !== "promises",
       );
-      const lines = names.map((name) => `export const ${name} = /* @__PURE__ */ (() => m.${name})();`);
+      const lines = names.map(
+        (name) => `export const ${name} = /* @__PURE__ */ (() => m.${name})();`,
+      );
       return { contents: `const m = process.getBuiltinModule("${path}");\n${lines.join("\n")}` };
     });
   },
@@ -50,8 +55,12 @@ await build({
 for (const name of ["main", "autobuild"]) chmodSync(`dist/cli/${name}.cjs`, 0o755);
 
 if (!process.argv.includes("--cli-only")) {
-  const types = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], {
-    stdio: "inherit",
-  });
+  const types = spawnSync(
+    process.execPath,
+    ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"],
+    {
+      stdio: "inherit",
+    },
+  );
   if (types.status !== 0) process.exit(types.status ?? 1);
 }

@@ -60,9 +60,12 @@ function stamp(file: string): string {
 
 /** Nothing that a repository's own configuration names is run by our calls. */
 const harmless = [
-  ...["-c", "core.hooksPath=/dev/null"],
-  ...["-c", "core.fsmonitor=false"],
-  ...["-c", "safe.bareRepository=explicit"],
+  "-c",
+  "core.hooksPath=/dev/null",
+  "-c",
+  "core.fsmonitor=false",
+  "-c",
+  "safe.bareRepository=explicit",
   "--literal-pathspecs",
 ];
 

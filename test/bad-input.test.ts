@@ -35,10 +35,10 @@ import {
   recordsIn,
   repoAt,
   run,
-  segmentsOf,
-  smallDisk,
   type Status,
+  segmentsOf,
   sleep,
+  smallDisk,
   stateText,
 } from "./rig.ts";
 
@@ -87,20 +87,64 @@ describe.concurrent("a state file that cannot be relied on is refused and stays 
     "<<<<<<< HEAD\nstep: 10\nname: Implement\n=======\nstep: 11\nname: Run Tests\n>>>>>>> theirs\n",
   );
   const contents: [string, string | Buffer, { code: string; line?: number; says?: RegExp }][] = [
-    ["binary", Buffer.concat([Buffer.from(generation3), Buffer.from([0, 1, 2, 255])]), { code: "state-file", line: 14 }],
+    [
+      "binary",
+      Buffer.concat([Buffer.from(generation3), Buffer.from([0, 1, 2, 255])]),
+      { code: "state-file", line: 14 },
+    ],
     ["an image", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), { code: "state-file" }],
-    ["bytes that are not UTF-8", Buffer.from(generation3.replace("batch", "b\u00e4tch"), "latin1"), { code: "state-file-encoding", line: 10 }],
-    ["UTF-16, little end first", utf16(generation3, false), { code: "state-file-encoding", line: 1, says: /UTF-16/ }],
-    ["UTF-16, big end first", utf16(generation3, true), { code: "state-file-encoding", line: 1, says: /UTF-16/ }],
+    [
+      "bytes that are not UTF-8",
+      Buffer.from(generation3.replace("batch", "b\u00e4tch"), "latin1"),
+      { code: "state-file-encoding", line: 10 },
+    ],
+    [
+      "UTF-16, little end first",
+      utf16(generation3, false),
+      { code: "state-file-encoding", line: 1, says: /UTF-16/ },
+    ],
+    [
+      "UTF-16, big end first",
+      utf16(generation3, true),
+      { code: "state-file-encoding", line: 1, says: /UTF-16/ },
+    ],
     ["UTF-16 without a mark", utf16(generation3, false).subarray(2), { code: "state-file" }],
     ["conflict markers", conflict, { code: "state-file-conflict", line: 5 }],
-    ["conflict markers and CRLF", conflict.replaceAll("\n", "\r\n"), { code: "state-file-conflict", line: 5 }],
-    ["conflict markers around the whole file", `<<<<<<< ours\n${generation3}=======\n${generation1}>>>>>>> theirs\n`, { code: "state-file-conflict", line: 1 }],
-    ["a duplicated block", generation3 + generation3.replace("# Autodev State\n\n", ""), { code: "state-file-duplicate", line: 14, says: /\b3\b/ }],
-    ["a duplicated key", generation3.replace("cycle: 3", "cycle: 3\nstep: 11"), { code: "state-file-duplicate", line: 14, says: /\b5\b/ }],
-    ["a duplicated section", `${generation3}\n## Blockers\n- a\n\n## Blockers\n- b\n`, { code: "state-file-duplicate", line: 18, says: /\b15\b/ }],
-    ["a file about something else", "# Shopping\n\n- milk\n", { code: "state-file-no-position", line: 1 }],
-    ["10 MB", `${generation3}${"- filler\n".repeat(1_200_000)}`, { code: "state-file-too-large", line: 1 }],
+    [
+      "conflict markers and CRLF",
+      conflict.replaceAll("\n", "\r\n"),
+      { code: "state-file-conflict", line: 5 },
+    ],
+    [
+      "conflict markers around the whole file",
+      `<<<<<<< ours\n${generation3}=======\n${generation1}>>>>>>> theirs\n`,
+      { code: "state-file-conflict", line: 1 },
+    ],
+    [
+      "a duplicated block",
+      generation3 + generation3.replace("# Autodev State\n\n", ""),
+      { code: "state-file-duplicate", line: 14, says: /\b3\b/ },
+    ],
+    [
+      "a duplicated key",
+      generation3.replace("cycle: 3", "cycle: 3\nstep: 11"),
+      { code: "state-file-duplicate", line: 14, says: /\b5\b/ },
+    ],
+    [
+      "a duplicated section",
+      `${generation3}\n## Blockers\n- a\n\n## Blockers\n- b\n`,
+      { code: "state-file-duplicate", line: 18, says: /\b15\b/ },
+    ],
+    [
+      "a file about something else",
+      "# Shopping\n\n- milk\n",
+      { code: "state-file-no-position", line: 1 },
+    ],
+    [
+      "10 MB",
+      `${generation3}${"- filler\n".repeat(1_200_000)}`,
+      { code: "state-file-too-large", line: 1 },
+    ],
     ["10 MB in one line", Buffer.alloc(10_000_000, "a"), { code: "state-file-too-large", line: 1 }],
   ];
   for (const [what, content, wanted] of contents) {
@@ -270,7 +314,15 @@ describe.concurrent("a state file with something odd in it is read all the same:
         .replace("cycle: 3", `cycle: 3\ntracker: ${evil}`)
         .concat(`\n## Blockers\n- ${evil}blocked\n`),
     });
-    for (const command of [["status"], [], ["decisions"], ["doctor"], ["log"], ["migrate", "--dry-run"], ["migrate", "--to", "2"]]) {
+    for (const command of [
+      ["status"],
+      [],
+      ["decisions"],
+      ["doctor"],
+      ["log"],
+      ["migrate", "--dry-run"],
+      ["migrate", "--to", "2"],
+    ]) {
       const { all } = await repo.autodev(...command);
       expect(all, command.join()).not.toMatch(/[\u001b\u0007\u202e]/);
     }
@@ -355,8 +407,14 @@ describe.concurrent("a damaged journal", () => {
   });
 
   const flips: [string, (repo: Repo) => { file: string; at: number; to?: number }][] = [
-    ["a flipped byte in a payload in the middle", (repo) => ({ file: segmentsOf(repo)[0] as string, at: 300 })],
-    ["a flipped byte in a line's first words", (repo) => ({ file: segmentsOf(repo)[0] as string, at: 3 })],
+    [
+      "a flipped byte in a payload in the middle",
+      (repo) => ({ file: segmentsOf(repo)[0] as string, at: 300 }),
+    ],
+    [
+      "a flipped byte in a line's first words",
+      (repo) => ({ file: segmentsOf(repo)[0] as string, at: 3 }),
+    ],
     [
       "a line break in the middle that is none any more",
       (repo) => {
@@ -364,7 +422,10 @@ describe.concurrent("a damaged journal", () => {
         return { file, at: fs.readFileSync(file).indexOf(10), to: 11 };
       },
     ],
-    ["a byte in the middle that became NUL", (repo) => ({ file: segmentsOf(repo)[0] as string, at: 300, to: 0 })],
+    [
+      "a byte in the middle that became NUL",
+      (repo) => ({ file: segmentsOf(repo)[0] as string, at: 300, to: 0 }),
+    ],
   ];
   for (const [what, where] of flips) {
     it(`with ${what}, whole lines after it, is refused with path and line; nothing is changed`, async () => {
@@ -472,13 +533,21 @@ describe.concurrent("a damaged journal", () => {
       run: "flow",
       events: [{ type: "blocker-raised", text: "from a late writer" }],
     });
-    const { line } = forgedLine({ ...last, seq: last.seq + last.events, events: 1, prev: last.hash, payload });
+    const { line } = forgedLine({
+      ...last,
+      seq: last.seq + last.events,
+      events: 1,
+      prev: last.hash,
+      payload,
+    });
     fs.appendFileSync(first, line);
     dropSnapshot(repo);
     expect((await repo.status()).blockers).toEqual([]);
     expect(await repo.events()).toEqual(before);
     expect(fs.readFileSync(first, "utf8").endsWith(line)).toBe(true);
-    expect((await repo.autodev("doctor")).all).toMatch(/written after another autodev had taken over/);
+    expect((await repo.autodev("doctor")).all).toMatch(
+      /written after another autodev had taken over/,
+    );
   });
 
   it("of a newer format is refused: update, nothing is changed", async () => {
@@ -522,7 +591,13 @@ describe.concurrent("a damaged journal", () => {
       run: "flow",
       events: [{ type: "moon-landed", by: "us" }],
     });
-    const { line } = forgedLine({ ...last, seq: last.seq + last.events, events: 1, prev: last.hash, payload });
+    const { line } = forgedLine({
+      ...last,
+      seq: last.seq + last.events,
+      events: 1,
+      prev: last.hash,
+      payload,
+    });
     fs.appendFileSync(file, line);
     expect(await repo.status()).toMatchObject({ step: "10" });
     const log = await repo.autodev("log");
@@ -532,7 +607,12 @@ describe.concurrent("a damaged journal", () => {
   });
 
   it("beside a snapshot that is garbage does not need it", async () => {
-    for (const garbage of ["", "autodev-snapshot1 0-0-2 {}\n", "\u0000\u0001", "autodev-snapshot1 "]) {
+    for (const garbage of [
+      "",
+      "autodev-snapshot1 0-0-2 {}\n",
+      "\u0000\u0001",
+      "autodev-snapshot1 ",
+    ]) {
       const repo = await makeRepoWithOneSession();
       fs.writeFileSync(path.join(memoryOf(repo), "snapshot"), garbage);
       expect(await repo.status()).toMatchObject({ step: "10", corrections: [] });
@@ -571,7 +651,9 @@ describe.concurrent("a damaged journal", () => {
 // ── disks ──────────────────────────────────────────────────────────────────────────────────────
 
 describe.concurrent("a disk", () => {
-  it("that is read-only: looking works, writing names the reason, nothing changes", async ({ skip }) => {
+  it("that is read-only: looking works, writing names the reason, nothing changes", async ({
+    skip,
+  }) => {
     const disk = await smallDisk(8);
     if (typeof disk === "string") return skip(disk);
     try {
@@ -594,7 +676,9 @@ describe.concurrent("a disk", () => {
       }
       const doctor = await disk.autodev(root, "doctor", "--json");
       expectNoCrash(doctor);
-      const findings = (JSON.parse(doctor.out) as { findings: { level: string; message: string; fix?: string }[] }).findings;
+      const findings = (
+        JSON.parse(doctor.out) as { findings: { level: string; message: string; fix?: string }[] }
+      ).findings;
       const bad = findings.filter((finding) => finding.level === "error");
       expect(bad.map((finding) => finding.message).join()).toMatch(/read-only/);
       // chmod does not mend a mount.
@@ -605,7 +689,9 @@ describe.concurrent("a disk", () => {
     }
   });
 
-  it("that is full: the old state stays, the reason is named, and it goes on when there is room", async ({ skip }) => {
+  it("that is full: the old state stays, the reason is named, and it goes on when there is room", async ({
+    skip,
+  }) => {
     const disk = await smallDisk(2);
     if (typeof disk === "string") return skip(disk);
     try {
@@ -616,10 +702,13 @@ describe.concurrent("a disk", () => {
       const id = decision?.id ?? "";
       await disk.run("cp", "-a", source.root, root);
       const file = path.join(disk.seen, "project", former);
-      const fill = (): Promise<Ran> => disk.run("sh", "-c", `cat /dev/zero > ${disk.folder}/filler`);
+      const fill = (): Promise<Ran> =>
+        disk.run("sh", "-c", `cat /dev/zero > ${disk.folder}/filler`);
       await fill();
       // Looking works.
-      expect(jsonOf<Status>(await disk.autodev(root, "status", "--json"))).toMatchObject({ step: "3" });
+      expect(jsonOf<Status>(await disk.autodev(root, "status", "--json"))).toMatchObject({
+        step: "3",
+      });
       // Writing does not, and says so.
       for (const command of [[], ["decide", id, "A"], ["--decide", "recommended"]]) {
         const ran = await disk.autodev(root, ...command, "--json");
@@ -646,7 +735,9 @@ describe.concurrent("a disk", () => {
     }
   });
 
-  it("that fills up at any point of a run loses nothing that was acknowledged", async ({ skip }) => {
+  it("that fills up at any point of a run loses nothing that was acknowledged", async ({
+    skip,
+  }) => {
     const disk = await smallDisk(2);
     if (typeof disk === "string") return skip(disk);
     try {
@@ -655,7 +746,8 @@ describe.concurrent("a disk", () => {
         const root = path.join(disk.folder, `project-${free}`);
         await disk.run("cp", "-a", source.root, root);
         await disk.run(
-          "sh", "-c",
+          "sh",
+          "-c",
           `cat /dev/zero > ${disk.folder}/filler; truncate -s -${free * 4096} ${disk.folder}/filler`,
         );
         const ran = await disk.autodev(root, "--decide", "recommended", "--json");
@@ -679,7 +771,11 @@ describe.concurrent("a disk", () => {
 
   it("on which the output does not fit ends with 1 and a sentence", async () => {
     const repo = makeRepo({ [present]: generation3 });
-    const ran = await run("sh", ["-c", '"$0" "$1" status > /dev/full', process.execPath, binary()], { cwd: repo.root });
+    const ran = await run(
+      "sh",
+      ["-c", '"$0" "$1" status > /dev/full', process.execPath, binary()],
+      { cwd: repo.root },
+    );
     expectNoCrash(ran);
     expect(ran.code).toBe(1);
   });
@@ -810,7 +906,14 @@ describe.concurrent("a place", () => {
   it("that is empty: the step that autodev would begin with, by a scan", async () => {
     const folder = makeFolder("empty");
     const status = jsonOf<Status>(await autodevIn({ cwd: folder }, "status", "--json"));
-    expect(status).toMatchObject({ flow: "greenfield", step: "1", name: "Problem", status: "not_started", source: "scan", generation: 3 });
+    expect(status).toMatchObject({
+      flow: "greenfield",
+      step: "1",
+      name: "Problem",
+      status: "not_started",
+      source: "scan",
+      generation: 3,
+    });
     expect(fs.readdirSync(folder)).toEqual([]);
   });
 
@@ -854,7 +957,15 @@ describe.concurrent("a place", () => {
     expect(fs.existsSync(repo.at(".git/_docs"))).toBe(false);
   });
 
-  for (const name of ["with spaces", "ünïcödé ☃", "new\nline", "$(touch pwned) `id` ; &", "-rf", "a'b\"c", "[1]*?"]) {
+  for (const name of [
+    "with spaces",
+    "ünïcödé ☃",
+    "new\nline",
+    "$(touch pwned) `id` ; &",
+    "-rf",
+    "a'b\"c",
+    "[1]*?",
+  ]) {
     it(`called ${JSON.stringify(name)} works`, async () => {
       const repo = repoAt(path.join(makeFolder("odd"), name));
       fs.mkdirSync(repo.root);
@@ -899,7 +1010,15 @@ describe.concurrent("a place", () => {
     repo.git("add", ".");
     repo.git("commit", "-qm", "state");
     const before = pictureOf(other.root);
-    expect((await repo.with({ GIT_DIR: other.at(".git"), GIT_WORK_TREE: other.root }, "--decide", "recommended")).code).toBe(0);
+    expect(
+      (
+        await repo.with(
+          { GIT_DIR: other.at(".git"), GIT_WORK_TREE: other.root },
+          "--decide",
+          "recommended",
+        )
+      ).code,
+    ).toBe(0);
     expect(pictureOf(other.root)).toEqual(before);
     expect(repo.git("status", "--porcelain")).toMatch(/^R/m);
   });
@@ -966,7 +1085,11 @@ describe.concurrent("the command line", () => {
       expect(ran.err).toMatch(/^autodev: .+/);
       const json = await repo.autodev("--json", ...(args[0]?.startsWith("-") ? args : []));
       if (args[0]?.startsWith("-")) expect(json.code).toBe(2);
-      expect(repo.exists(".git/autodev/journal") && args[0] !== undefined && !args[0].startsWith("-") ? "" : "").toBe("");
+      expect(
+        repo.exists(".git/autodev/journal") && args[0] !== undefined && !args[0].startsWith("-")
+          ? ""
+          : "",
+      ).toBe("");
     });
   }
 
@@ -996,7 +1119,11 @@ describe.concurrent("the command line", () => {
       expect(ran.err, args.join(" ")).toBe("");
     }
     for (const line of (await repo.autodev("log", "--json")).out.trim().split("\n")) {
-      expect(JSON.parse(line)).toMatchObject({ version: 1, run: expect.any(String), at: expect.any(String) });
+      expect(JSON.parse(line)).toMatchObject({
+        version: 1,
+        run: expect.any(String),
+        at: expect.any(String),
+      });
     }
   });
 
@@ -1018,7 +1145,17 @@ describe.concurrent("the command line", () => {
   it("has help for every command, with an example", async () => {
     const repo = makeRepo();
     const { out } = await repo.autodev("help");
-    for (const name of ["start", "status", "decisions", "decide", "migrate", "log", "doctor", "completion", "help"]) {
+    for (const name of [
+      "start",
+      "status",
+      "decisions",
+      "decide",
+      "migrate",
+      "log",
+      "doctor",
+      "completion",
+      "help",
+    ]) {
       expect(out).toContain(name);
     }
     for (const args of [["status", "--help"], ["help", "migrate"], ["--help"], ["-h"]]) {
@@ -1058,10 +1195,23 @@ describe.concurrent("the command line", () => {
 
   it("survives a reader that has gone away", async () => {
     const repo = await makeRepoWithHistory();
-    for (const command of ["status", "status --json", "log", "help", "doctor", "decisions --json", ""]) {
+    for (const command of [
+      "status",
+      "status --json",
+      "log",
+      "help",
+      "doctor",
+      "decisions --json",
+      "",
+    ]) {
       const ran = await run(
         "bash",
-        ["-c", `set -o pipefail; "$0" "$1" ${command} | head -0; echo "\${PIPESTATUS[0]}"`, process.execPath, binary()],
+        [
+          "-c",
+          `set -o pipefail; "$0" "$1" ${command} | head -0; echo "\${PIPESTATUS[0]}"`,
+          process.execPath,
+          binary(),
+        ],
         { cwd: repo.root },
       );
       expectNoCrash(ran);
@@ -1075,7 +1225,9 @@ describe.concurrent("the command line", () => {
     const escape = "\u001b[";
     expect((await repo.autodev("status")).out).not.toContain(escape);
     expect((await repo.with({ FORCE_COLOR: "1" }, "status")).out).toContain(escape);
-    expect((await repo.with({ FORCE_COLOR: "1", NO_COLOR: "1" }, "status")).out).not.toContain(escape);
+    expect((await repo.with({ FORCE_COLOR: "1", NO_COLOR: "1" }, "status")).out).not.toContain(
+      escape,
+    );
     const shownWith = async (args: string[], env: Record<string, string>): Promise<string> => {
       const terminal = atTerminal(repo.root, args, env);
       await terminal.ended;
@@ -1127,7 +1279,9 @@ describe.concurrent("the command line", () => {
   });
 
   it("reads a state file that was piped into nothing: standard input is left alone", async () => {
-    const repo = makeRepo({ [present]: stateText("flow: greenfield\nstep: 1\nname: Problem\nstatus: wat\ncycle: 1") });
+    const repo = makeRepo({
+      [present]: stateText("flow: greenfield\nstep: 1\nname: Problem\nstatus: wat\ncycle: 1"),
+    });
     const ran = await autodevIn({ cwd: repo.root, input: "A\nA\nA\n" });
     expect(ran.code).toBe(3);
   });

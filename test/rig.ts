@@ -534,9 +534,13 @@ export async function smallDisk(megabytes: number): Promise<SmallDisk | string> 
   if (!isRoot) return "mounting needs root";
   const folder = makeFolder("disk");
   const script = `mount -t tmpfs -o size=${megabytes}m,mode=755 tmpfs "$0" && echo ready && exec sleep 600`;
-  const child = spawn("unshare", ["--mount", "--propagation", "private", "sh", "-c", script, folder], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    "unshare",
+    ["--mount", "--propagation", "private", "sh", "-c", script, folder],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   const ready = await new Promise<string>((resolve) => {
     child.stdout.once("data", () => resolve("ready"));
     child.stderr.once("data", (text: Buffer) => resolve(text.toString()));
@@ -548,8 +552,7 @@ export async function smallDisk(megabytes: number): Promise<SmallDisk | string> 
   return {
     folder,
     seen: path.join(`/proc/${child.pid}/root`, folder),
-    run: (command, ...args) =>
-      run("nsenter", [...enter, command, ...args], { cwd: "/" }),
+    run: (command, ...args) => run("nsenter", [...enter, command, ...args], { cwd: "/" }),
     autodev: (cwd, ...args) =>
       run(
         "nsenter",

@@ -42,7 +42,16 @@ name: Plan
 status: in_progress
 sub_step: 4 — Architecture Review & Risk Assessment
 retry_count: 0`,
-      { flow: "greenfield", step: "3", name: "Plan", status: "in_progress", subStep: plan, retryCount: 0, cycle: 1, generation: 1 },
+      {
+        flow: "greenfield",
+        step: "3",
+        name: "Plan",
+        status: "in_progress",
+        subStep: plan,
+        retryCount: 0,
+        cycle: 1,
+        generation: 1,
+      },
     ],
     [
       "000: Blackbox Test Spec failed after 3 retries",
@@ -52,7 +61,16 @@ name: Blackbox Test Spec
 status: failed
 sub_step: 1b — Test Case Generation
 retry_count: 3`,
-      { flow: "existing-code", step: "3", name: "Test Spec", status: "failed", subStep: testCases, retryCount: 3, cycle: 1, generation: 1 },
+      {
+        flow: "existing-code",
+        step: "3",
+        name: "Test Spec",
+        status: "failed",
+        subStep: testCases,
+        retryCount: 3,
+        cycle: 1,
+        generation: 1,
+      },
     ],
     [
       "001: Plan in progress",
@@ -63,7 +81,16 @@ name: Plan
 status: in_progress
 sub_step: 4 — Architecture Review & Risk Assessment
 retry_count: 0`,
-      { flow: "greenfield", step: "3", name: "Plan", status: "in_progress", subStep: plan, retryCount: 0, cycle: 1, generation: 2 },
+      {
+        flow: "greenfield",
+        step: "3",
+        name: "Plan",
+        status: "in_progress",
+        subStep: plan,
+        retryCount: 0,
+        cycle: 1,
+        generation: 2,
+      },
     ],
     [
       "001: Test Spec failed",
@@ -74,7 +101,16 @@ name: Test Spec
 status: failed
 sub_step: 1b — Test Case Generation
 retry_count: 3`,
-      { flow: "existing-code", step: "3", name: "Test Spec", status: "failed", subStep: testCases, retryCount: 3, cycle: 1, generation: 2 },
+      {
+        flow: "existing-code",
+        step: "3",
+        name: "Test Spec",
+        status: "failed",
+        subStep: testCases,
+        retryCount: 3,
+        cycle: 1,
+        generation: 2,
+      },
     ],
     [
       "002: Plan in progress",
@@ -89,7 +125,16 @@ sub_step:
   detail: ""
 retry_count: 0
 cycle: 1`,
-      { flow: "greenfield", step: "3", name: "Plan", status: "in_progress", subStep: plan, retryCount: 0, cycle: 1, generation: 3 },
+      {
+        flow: "greenfield",
+        step: "3",
+        name: "Plan",
+        status: "in_progress",
+        subStep: plan,
+        retryCount: 0,
+        cycle: 1,
+        generation: 3,
+      },
     ],
     [
       "002: Test Spec failed",
@@ -104,7 +149,16 @@ sub_step:
   detail: "variant 1b"
 retry_count: 3
 cycle: 1`,
-      { flow: "existing-code", step: "3", name: "Test Spec", status: "failed", subStep: testCases, retryCount: 3, cycle: 1, generation: 3 },
+      {
+        flow: "existing-code",
+        step: "3",
+        name: "Test Spec",
+        status: "failed",
+        subStep: testCases,
+        retryCount: 3,
+        cycle: 1,
+        generation: 3,
+      },
     ],
     [
       "002: Config Review waits for a person",
@@ -124,7 +178,11 @@ cycle: 1`,
         step: "2",
         name: "Config Review",
         status: "in_progress",
-        subStep: { phase: 0, name: "awaiting-human-review", detail: "awaiting review of _docs/_repo-config.yaml" },
+        subStep: {
+          phase: 0,
+          name: "awaiting-human-review",
+          detail: "awaiting review of _docs/_repo-config.yaml",
+        },
         retryCount: 0,
         cycle: 1,
         generation: 3,
@@ -143,7 +201,16 @@ sub_step:
   detail: "batch 2 of ~4"
 retry_count: 0
 cycle: 3`,
-      { flow: "existing-code", step: "10", name: "Implement", status: "in_progress", subStep: { phase: 7, name: "batch-loop", detail: "batch 2 of ~4" }, retryCount: 0, cycle: 3, generation: 3 },
+      {
+        flow: "existing-code",
+        step: "10",
+        name: "Implement",
+        status: "in_progress",
+        subStep: { phase: 7, name: "batch-loop", detail: "batch 2 of ~4" },
+        retryCount: 0,
+        cycle: 3,
+        generation: 3,
+      },
     ],
   ];
 
@@ -167,7 +234,9 @@ cycle: 3`,
     });
   }
 
-  it("the examples stand in the seeds word for word (the seeds are read where they lie)", ({ skip }) => {
+  it("the examples stand in the seeds word for word (the seeds are read where they lie)", ({
+    skip,
+  }) => {
     const seeds = "/work/shared/seeds";
     if (!fs.existsSync(seeds)) return skip("the seeds are not on this machine");
     const texts = fs
@@ -175,11 +244,21 @@ cycle: 3`,
       .filter((name) => /^00[012]/.test(name))
       .map((name) => fs.readFileSync(path.join(seeds, name), "utf8").replaceAll("\n|\n", "\n"));
     const squeezed = texts.map((text) =>
-      text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && line !== "|" && line !== "||").join("\n"),
+      text
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== "" && line !== "|" && line !== "||")
+        .join("\n"),
     );
     for (const [seed, , block] of examples) {
-      const lines = block.split("\n").map((line) => line.trim()).join("\n");
-      expect(squeezed.some((text) => text.includes(lines)), seed).toBe(true);
+      const lines = block
+        .split("\n")
+        .map((line) => line.trim())
+        .join("\n");
+      expect(
+        squeezed.some((text) => text.includes(lines)),
+        seed,
+      ).toBe(true);
     }
   });
 });
@@ -230,11 +309,21 @@ const places: OldPlace[] = table
         .map((old) => ({ column, flow, old, name, step }));
     const variants = gen2e.split("/").map((cell) => cell.trim());
     return [
-      ...make("generation 1, greenfield", "greenfield", gen1g.split(",").map((old) => old.trim()), gen3g),
+      ...make(
+        "generation 1, greenfield",
+        "greenfield",
+        gen1g.split(",").map((old) => old.trim()),
+        gen3g,
+      ),
       ...make("generation 1, existing code", "existing-code", [gen1e], gen3e),
       ...make("generation 2, greenfield", "greenfield", [gen2g], gen3g),
       ...(["12", "13", "14"] as const).flatMap((length, at) =>
-        make(`generation 2, existing code in ${length} steps`, "existing-code", [variants[at] ?? ""], gen3e),
+        make(
+          `generation 2, existing code in ${length} steps`,
+          "existing-code",
+          [variants[at] ?? ""],
+          gen3e,
+        ),
       ),
     ];
   });
@@ -277,8 +366,18 @@ retry_count: 1`;
 
   const finished: [string, string, string, string][] = [
     ["1", former, "step: done\nname: Done\nstatus: completed\nretry_count: 0", "greenfield"],
-    ["2", former, "flow: existing-code\nstep: done\nname: Done\nstatus: completed\nsub_step: done\nretry_count: 0", "existing-code"],
-    ["3", present, "flow: greenfield\nstep: done\nname: Done\nstatus: completed\nsub_step:\n  phase: 0\n  name: awaiting-invocation\n  detail: \"\"\nretry_count: 0\ncycle: 1", "greenfield"],
+    [
+      "2",
+      former,
+      "flow: existing-code\nstep: done\nname: Done\nstatus: completed\nsub_step: done\nretry_count: 0",
+      "existing-code",
+    ],
+    [
+      "3",
+      present,
+      'flow: greenfield\nstep: done\nname: Done\nstatus: completed\nsub_step:\n  phase: 0\n  name: awaiting-invocation\n  detail: ""\nretry_count: 0\ncycle: 1',
+      "greenfield",
+    ],
   ];
   for (const [generation, file, block, flow] of finished) {
     it(`a finished flow of generation ${generation} is done`, async () => {
@@ -295,12 +394,14 @@ retry_count: 1`;
 
   it("a step is found by its name where its number is another's", async () => {
     // "Deploy" with a number of the wrong list: the name decides.
-    const block = "flow: existing-code\nstep: 3\nname: Deploy\nstatus: not_started\nsub_step: 0\nretry_count: 0";
+    const block =
+      "flow: existing-code\nstep: 3\nname: Deploy\nstatus: not_started\nsub_step: 0\nretry_count: 0";
     await expectStatus(former, stateText(block, "Autopilot State"), { step: "16", name: "Deploy" });
   });
 
   it("a number that no list has is not guessed: the folders decide and the line is named", async () => {
-    const block = "flow: existing-code\nstep: 15\nname: Nonsense\nstatus: in_progress\nsub_step: 0\nretry_count: 0";
+    const block =
+      "flow: existing-code\nstep: 15\nname: Nonsense\nstatus: in_progress\nsub_step: 0\nretry_count: 0";
     const status = await expectStatus(former, stateText(block, "Autopilot State"), {
       source: "scan",
     });
@@ -335,31 +436,122 @@ describe.concurrent("reading accepts", () => {
     ["a BOM", present, `\uFEFF${generation3}`, implement],
     ["a BOM and CRLF", present, `\uFEFF${generation3.replaceAll("\n", "\r\n")}`, implement],
     ["no final newline", present, generation3.trimEnd(), implement],
-    ["mixed line endings", present, generation3.replace(/\n/g, (_, at: number) => (at % 2 ? "\n" : "\r\n")), implement],
+    [
+      "mixed line endings",
+      present,
+      generation3.replace(/\n/g, (_, at: number) => (at % 2 ? "\n" : "\r\n")),
+      implement,
+    ],
     ["an old form under the new name", present, generation1, { ...plan, generation: 1 }],
     ["a new form under the old name", former, generation3, implement],
     ["generation 2 under the new name", present, generation2, { ...plan, generation: 2 }],
-    ["a code fence around the block", present, generation3.replace("## Current Step\n", "## Current Step\n```\n").trimEnd().concat("\n```\n"), implement],
-    ["a code fence with a language", present, generation3.replace("## Current Step\n", "## Current Step\n```yaml\n").trimEnd().concat("\n```\n"), implement],
-    ["a fence of tildes around the whole file", present, `~~~markdown\n${generation3}~~~\n`, implement],
-    ["list markers before keys", present, generation3.replace(/^(\w+:)/gm, "- $1").replace(/^ {2}(\w+:)/gm, "  - $1"), implement],
-    ["stars as list markers", present, generation3.replace(/^(flow|step|name|status|retry_count|cycle):/gm, "* $1:"), implement],
+    [
+      "a code fence around the block",
+      present,
+      generation3
+        .replace("## Current Step\n", "## Current Step\n```\n")
+        .trimEnd()
+        .concat("\n```\n"),
+      implement,
+    ],
+    [
+      "a code fence with a language",
+      present,
+      generation3
+        .replace("## Current Step\n", "## Current Step\n```yaml\n")
+        .trimEnd()
+        .concat("\n```\n"),
+      implement,
+    ],
+    [
+      "a fence of tildes around the whole file",
+      present,
+      `~~~markdown\n${generation3}~~~\n`,
+      implement,
+    ],
+    [
+      "list markers before keys",
+      present,
+      generation3.replace(/^(\w+:)/gm, "- $1").replace(/^ {2}(\w+:)/gm, "  - $1"),
+      implement,
+    ],
+    [
+      "stars as list markers",
+      present,
+      generation3.replace(/^(flow|step|name|status|retry_count|cycle):/gm, "* $1:"),
+      implement,
+    ],
     ["sub_step keys without indentation", present, generation3.replaceAll("\n  ", "\n"), implement],
     ["sub_step keys behind tabs", present, generation3.replaceAll("\n  ", "\n\t\t"), implement],
-    ["a detail without quotes", present, generation3.replace('"batch 2 of ~4"', "batch 2 of ~4"), implement],
-    ["a detail with quotes in it", present, generation3.replace('"batch 2 of ~4"', '"say \\"hi\\" to C:\\\\tmp"'), { subStep: { phase: 7, name: "batch-loop", detail: 'say "hi" to C:\\tmp' } }],
-    ["a detail with a colon and a hash", present, generation3.replace("batch 2 of ~4", "see: #12"), { subStep: { phase: 7, name: "batch-loop", detail: "see: #12" } }],
-    ["unknown keys among the known ones", present, generation3.replace("status:", "owner: me\nmood: fine\nstatus:"), implement],
-    ["a tracker", present, generation3.replace("cycle: 3", "cycle: 3\ntracker: jira"), { ...implement, tracker: "jira" }],
-    ["generation 1 without retry_count", former, generation1.replace("retry_count: 0\n", ""), { ...plan, retryCount: 0, generation: 1 }],
-    ["an empty sub_step", former, generation2.replace(/sub_step: .*/, "sub_step:"), { subStep: waiting }],
+    [
+      "a detail without quotes",
+      present,
+      generation3.replace('"batch 2 of ~4"', "batch 2 of ~4"),
+      implement,
+    ],
+    [
+      "a detail with quotes in it",
+      present,
+      generation3.replace('"batch 2 of ~4"', '"say \\"hi\\" to C:\\\\tmp"'),
+      { subStep: { phase: 7, name: "batch-loop", detail: 'say "hi" to C:\\tmp' } },
+    ],
+    [
+      "a detail with a colon and a hash",
+      present,
+      generation3.replace("batch 2 of ~4", "see: #12"),
+      { subStep: { phase: 7, name: "batch-loop", detail: "see: #12" } },
+    ],
+    [
+      "unknown keys among the known ones",
+      present,
+      generation3.replace("status:", "owner: me\nmood: fine\nstatus:"),
+      implement,
+    ],
+    [
+      "a tracker",
+      present,
+      generation3.replace("cycle: 3", "cycle: 3\ntracker: jira"),
+      { ...implement, tracker: "jira" },
+    ],
+    [
+      "generation 1 without retry_count",
+      former,
+      generation1.replace("retry_count: 0\n", ""),
+      { ...plan, retryCount: 0, generation: 1 },
+    ],
+    [
+      "an empty sub_step",
+      former,
+      generation2.replace(/sub_step: .*/, "sub_step:"),
+      { subStep: waiting },
+    ],
     ["no sub_step at all", former, generation2.replace(/sub_step: .*\n/, ""), { subStep: waiting }],
-    ["the sub_step 0", former, generation2.replace(/sub_step: .*/, "sub_step: 0"), { subStep: waiting, generation: 2 }],
+    [
+      "the sub_step 0",
+      former,
+      generation2.replace(/sub_step: .*/, "sub_step: 0"),
+      { subStep: waiting, generation: 2 },
+    ],
     ["a hyphen for the dash", former, generation2.replace("—", "-"), plan],
-    ["trailing blanks", present, generation3.replace(/(name: Implement|status: in_progress|step: 10)/g, "$1  \t"), implement],
+    [
+      "trailing blanks",
+      present,
+      generation3.replace(/(name: Implement|status: in_progress|step: 10)/g, "$1  \t"),
+      implement,
+    ],
     ["no step name", present, generation3.replace("name: Implement\n", ""), implement],
-    ["quotes around the values", present, generation3.replace("step: 10", 'step: "10"').replace("name: Implement", "name: 'Implement'"), implement],
-    ["text before the section and sections after it", present, `${generation3.replace("## Current", "Some words.\n\n## Current")}\n## My Own Notes\nstep: 99\nflow: nonsense\n`, implement],
+    [
+      "quotes around the values",
+      present,
+      generation3.replace("step: 10", 'step: "10"').replace("name: Implement", "name: 'Implement'"),
+      implement,
+    ],
+    [
+      "text before the section and sections after it",
+      present,
+      `${generation3.replace("## Current", "Some words.\n\n## Current")}\n## My Own Notes\nstep: 99\nflow: nonsense\n`,
+      implement,
+    ],
   ];
   for (const [what, file, text, wanted] of cases) {
     it(what, async () => {
@@ -438,15 +630,23 @@ notes: none
   });
 
   it("a flow of the project's own, with a decimal step", async () => {
-    await expectStatus(present, generation3.replace("existing-code", "our-own").replace("step: 10", "step: 16.5"), {
-      flow: "our-own",
-      step: "16.5",
-      source: "state",
-    });
+    await expectStatus(
+      present,
+      generation3.replace("existing-code", "our-own").replace("step: 10", "step: 16.5"),
+      {
+        flow: "our-own",
+        step: "16.5",
+        source: "state",
+      },
+    );
   });
 
   it("retry_count 7 as 3, and reports it with its line", async () => {
-    const status = await expectStatus(present, generation3.replace("retry_count: 0", "retry_count: 7"), { retryCount: 3 });
+    const status = await expectStatus(
+      present,
+      generation3.replace("retry_count: 0", "retry_count: 7"),
+      { retryCount: 3 },
+    );
     expect(status.corrections.join()).toContain("_docs/_autodev_state.md:12");
   });
 
@@ -468,19 +668,27 @@ notes: none
   }
 
   it("a scalar sub_step that cannot be understood: the folders decide, no phase is guessed", async () => {
-    const status = await expectStatus(former, generation2.replace(/sub_step: .*/, "sub_step: somewhere in the middle"), {
-      source: "scan",
-      subStep: waiting,
-    });
+    const status = await expectStatus(
+      former,
+      generation2.replace(/sub_step: .*/, "sub_step: somewhere in the middle"),
+      {
+        source: "scan",
+        subStep: waiting,
+      },
+    );
     expect(status.corrections.join("\n")).toContain("_docs/_autopilot_state.md:8");
   });
 
   it("greenfield and meta-repo in cycle 1 only", async () => {
     // "always 1 in greenfield and meta-repo"
-    await expectStatus(present, generation3.replace("existing-code", "greenfield").replace("step: 10", "step: 6"), {
-      flow: "greenfield",
-      step: "6",
-      cycle: 1,
-    });
+    await expectStatus(
+      present,
+      generation3.replace("existing-code", "greenfield").replace("step: 10", "step: 6"),
+      {
+        flow: "greenfield",
+        step: "6",
+        cycle: 1,
+      },
+    );
   });
 });

@@ -295,7 +295,11 @@ function apply(tree: Tree, operation: Operation, choice: Choice): void {
     case "data": {
       const before = tree.data.get(operation.inode) ?? Buffer.alloc(0);
       tree.data.set(operation.inode, Buffer.concat([before, part(operation.bytes, choice)]));
+      break;
     }
+    case "sync-file":
+    case "sync-folder":
+      break;
   }
 }
 

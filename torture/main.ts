@@ -7,6 +7,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { parseArgs } from "node:util";
 import { crashStates } from "./crash-states.ts";
+import { decisionRaces } from "./decision-races.ts";
 import { fuzzStateFiles } from "./fuzz-state-files.ts";
 import { killSweep } from "./kill-sweep.ts";
 import { lockRaces } from "./lock-races.ts";
@@ -27,6 +28,7 @@ const rows: readonly Row[] = [
   crashStates,
   killSweep,
   lockRaces,
+  decisionRaces,
   powerCuts,
   plantedBugs,
 ];

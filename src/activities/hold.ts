@@ -53,7 +53,8 @@ export interface Held {
   readonly state: ProjectState;
   readonly head: Head;
   record(...events: Event[]): Promise<Result<ProjectState>>;
-  look(): Result<Look>;
+  /** With the files as they stand once everything recorded so far is shown in them. */
+  look(): Promise<Result<Look>>;
   /** Takes a file out of the way, into the rescue folder, and says where it is. */
   setAside(file: string): Promise<Result<string>>;
   /** Makes the projections durable, leaves a snapshot for the next reader, lets go. */
@@ -174,8 +175,12 @@ export async function hold(project: Project, command: string): Promise<Result<He
       return head;
     },
     record,
-    setAside: (file) => session.setAside(file, world.now()),
-    look() {
+    async setAside(file) {
+      await shower.settled({ durable: false });
+      return session.setAside(file, world.now());
+    },
+    async look() {
+      await shower.settled({ durable: false });
       const here = find(project, { state, git, rendered });
       return here.ok ? succeed({ state, head, here: here.value }) : here;
     },
@@ -207,7 +212,7 @@ async function catchUp(
   held: Held,
   show: (there: string | undefined) => Promise<void>,
 ): Promise<Result<void>> {
-  const looked = held.look();
+  const looked = await held.look();
   if (!looked.ok) return looked;
   const { here } = looked.value;
   const undecided = here.bothNames && !held.state.stateFile;

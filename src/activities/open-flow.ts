@@ -23,7 +23,7 @@ export async function openFlow(
 ): Promise<Result<Opened>> {
   const said: string[] = [];
   for (;;) {
-    const looked = held.look();
+    const looked = await held.look();
     if (!looked.ok) return looked;
     const { here } = looked.value;
     const move = openingMove(held.state, here, project.world.hash);
@@ -72,7 +72,7 @@ export async function openFlow(
 
 /** After one of two files was set aside, the other is the truth, whatever it was before. */
 async function adoptKept(held: Held, keep: string): Promise<Result<unknown>> {
-  const looked = held.look();
+  const looked = await held.look();
   if (!looked.ok) return looked;
   const { here } = looked.value;
   const file = here.files.find((each) => each.path === keep);
@@ -131,7 +131,7 @@ const plain = (
 
 /** Renames first (an old form under the new name is read all the same), then records and writes. */
 export async function migrate(project: Project, held: Held, to: Form): Promise<Result<string[]>> {
-  const looked = held.look();
+  const looked = await held.look();
   if (!looked.ok) return looked;
   const file = looked.value.here.files.find((each) => each.path === held.state.stateFile?.path);
   if (!file) return fail("not-found", "there is no state file to migrate", { hint: "autodev" });

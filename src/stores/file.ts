@@ -302,9 +302,10 @@ const unknownHolder: Holder = { pid: 0, host: "unknown", since: "unknown", comma
 
 const snapshotWord = "autodev-snapshot1";
 
-const writeSnapshot = (mark: Mark, { head: _, ...snapshot }: Snapshot): Buffer => {
-  const body = JSON.stringify({ mark, ...snapshot });
-  return Buffer.from(`${snapshotWord} ${fingerprint(body)} ${body}\n`);
+const writeSnapshot = (mark: Mark, { state, rendered, git }: Snapshot): Buffer => {
+  const body = JSON.stringify({ mark, state, rendered, git });
+  return Buffer.from(`${snapshotWord} ${fingerprint(body)} ${body}
+`);
 };
 
 function readSnapshot(bytes: Buffer | undefined): { mark: Mark; snapshot: Snapshot } | undefined {

@@ -40,11 +40,11 @@ async function follow(
   each: (event: RecordedEvent) => void,
 ): Promise<number> {
   let last = from;
-  let code: number | undefined;
+  const ending: { code?: number } = {};
   const look = (): void => {
     const events = eventsAfter(project, last);
     if (!events.ok) {
-      code = reportFailure(events.failure, false);
+      ending.code = reportFailure(events.failure, false);
       return;
     }
     for (const event of events.value) {
@@ -54,7 +54,7 @@ async function follow(
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
-      code = exitCodes.interrupted;
+      ending.code = exitCodes.interrupted;
     });
   }
   let waken: (() => void) | undefined;
@@ -66,7 +66,7 @@ async function follow(
   } catch {
     // Nothing to watch yet: the clock does it.
   }
-  while (code === undefined) {
+  while (ending.code === undefined) {
     look();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, 200);
@@ -77,7 +77,7 @@ async function follow(
     });
   }
   watcher?.close();
-  return code;
+  return ending.code;
 }
 
 function eventsAfter(project: Project, seq: number): Result<RecordedEvent[]> {

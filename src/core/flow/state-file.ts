@@ -159,7 +159,7 @@ export function setField(file: StateFile, field: FieldPath, value: string): Stat
   if (!present) return insertField(file, field, value);
   const line = file.lines[present.at] as Line;
   const colon = keyPrefix.exec(line.text)?.[0] ?? "";
-  const prefix = colon.endsWith(":") && value !== "" ? `${colon} ` : colon;
+  const prefix = value === "" ? colon.trimEnd() : colon.endsWith(":") ? `${colon} ` : colon;
   return reparsed(
     file,
     replaceLines(file.lines, present.at, 1, [{ ...line, text: prefix + value }]),

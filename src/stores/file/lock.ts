@@ -66,9 +66,9 @@ export function holderOf(file: string): Holder | undefined {
     if (typeof holder.pid !== "number") return undefined;
     return {
       pid: holder.pid,
-      host: String(holder.host ?? ""),
-      since: String(holder.since ?? ""),
-      command: String(holder.command ?? ""),
+      host: holder.host ?? "",
+      since: holder.since ?? "",
+      command: holder.command ?? "",
     };
   } catch {
     return undefined;

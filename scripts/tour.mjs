@@ -1,0 +1,53 @@
+/** A minute with autodev, in a folder of its own: what it does when things go wrong. */
+import { spawnSync } from "node:child_process";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const program = resolve("dist/cli/main.cjs");
+const folder = mkdtempSync(join(tmpdir(), "autodev-tour-"));
+const state = join(folder, "_docs", "_autodev_state.md");
+const { CI: _ci, ...environment } = process.env;
+const env = { ...environment, AUTODEV_NO_NOTIFY: "1", AUTODEV_NO_INPUT: "1" };
+
+const say = (text) => console.log(`\n── ${text}`);
+const autodev = (...args) => {
+  console.log(`$ autodev ${args.join(" ")}`);
+  const { stdout, stderr, status } = spawnSync(process.execPath, [program, ...args], {
+    cwd: folder,
+    env,
+    encoding: "utf8",
+  });
+  console.log((stdout + stderr).trimEnd());
+  if (status !== 0) console.log(`(exit code ${status})`);
+};
+
+try {
+  spawnSync("git", ["init", "-q", folder]);
+  mkdirSync(join(folder, "_docs"));
+  say("A project that an older tool left in the middle of its plan:");
+  writeFileSync(
+    join(folder, "_docs", "_autopilot_state.md"),
+    "# Autopilot State\n\n## Current Step\nstep: 2\nname: Plan\nstatus: in_progress\nsub_step: 4 — Architecture Review & Risk Assessment\nretry_count: 1\n\n## Notes of ours\nthe budget is tight\n",
+  );
+  autodev("status");
+  say("Going on: the one question that only a person can answer is put on record (exit code 3).");
+  autodev();
+  say("It is answered, here by its recommendation; the file is migrated, our notes stay.");
+  autodev("--decide", "recommended");
+  console.log(`\n$ cat _docs/_autodev_state.md\n${readFileSync(state, "utf8").trimEnd()}`);
+  say("Somebody deletes the file. The journal has the position.");
+  rmSync(state);
+  autodev("status", "--no-color");
+  say("A byte of the journal goes bad. Nothing is guessed; one command mends it.");
+  const journal = join(folder, ".git", "autodev", "journal", "0000", "00000001.log");
+  const bytes = readFileSync(journal);
+  bytes[bytes.length >> 1] ^= 1;
+  writeFileSync(journal, bytes);
+  appendFileSync(journal, "");
+  autodev("doctor", "--fix");
+  autodev("log");
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log("\nThat was the tour. In a repository of yours: autodev status");

@@ -120,7 +120,12 @@ describe.concurrent("without a terminal", () => {
     const repo = await makeAsked();
     const segments = segmentsOf(repo).length;
     const [view] = await repo.decisions();
-    expect(view).toMatchObject({ ...repo.decision, status: "open", answer: null, answeredBy: null });
+    expect(view).toMatchObject({
+      ...repo.decision,
+      status: "open",
+      answer: null,
+      answeredBy: null,
+    });
     expect(view?.options.map((option) => option.key)).toEqual(["A", "B"]);
     const text = await repo.autodev("decisions");
     expect(text.out).toContain(`autodev decide ${repo.decision.id} A`);
@@ -159,7 +164,13 @@ describe.concurrent("autodev decide", () => {
 
   it("takes the beginning of an id, and records who answered", async () => {
     const repo = await makeAsked();
-    const ran = await repo.autodev("decide", repo.decision.id.slice(0, 6), "B", "--as", "Ann \u001b[31mRed");
+    const ran = await repo.autodev(
+      "decide",
+      repo.decision.id.slice(0, 6),
+      "B",
+      "--as",
+      "Ann \u001b[31mRed",
+    );
     expect(ran.code).toBe(0);
     expect(ran.all).not.toContain("\u001b");
     const [view] = await repo.decisions();
@@ -391,7 +402,10 @@ describe.concurrent("at a terminal", () => {
     it(`${what}: nobody is asked, exit 3`, async () => {
       const repo = makeRepo({ [former]: generation1 });
       const terminal = atTerminal(repo.root, args, env);
-      const ended = await Promise.race([terminal.ended, sleep(6000).then(() => terminal.kill("SIGKILL"))]);
+      const ended = await Promise.race([
+        terminal.ended,
+        sleep(6000).then(() => terminal.kill("SIGKILL")),
+      ]);
       expect(ended).toMatchObject({ code: 3 });
       expect(terminal.shown()).not.toMatch(prompt);
     });
@@ -469,7 +483,9 @@ describe.concurrent("both names", () => {
       expect(ran.code, ran.all).toBe(0);
       expect(await repo.status()).toMatchObject({ step, source: "state" });
       const rescue = path.join(memoryOf(repo), "rescue");
-      const kept = fs.readdirSync(rescue).map((name) => fs.readFileSync(path.join(rescue, name), "utf8"));
+      const kept = fs
+        .readdirSync(rescue)
+        .map((name) => fs.readFileSync(path.join(rescue, name), "utf8"));
       expect(kept).toContain(text);
       if (dropped === former) expect(repo.exists(former)).toBe(false);
       expect((await repo.autodev("decisions")).out).toContain("No decision is open");
@@ -503,7 +519,10 @@ describe.concurrent("both names", () => {
   it("the same with B: the old one is taken, not asked a second time", async () => {
     const repo = makeRepo({ [present]: generation3 });
     expect((await repo.autodev()).code).toBe(0);
-    repo.write(former, generation3.replace("step: 10\nname: Implement", "step: 11\nname: Run Tests"));
+    repo.write(
+      former,
+      generation3.replace("step: 10\nname: Implement", "step: 11\nname: Run Tests"),
+    );
     expect((await repo.autodev()).code).toBe(3);
     const { id } = await open(repo);
     expect((await repo.autodev("decide", id, "B")).code).toBe(0);
@@ -590,7 +609,12 @@ describe.concurrent("kill -9", () => {
       [30, 60, 80, 100, 120, 150, 180, 220].map(async (after) => {
         const copy = repoAt(repo.root + String(after));
         fs.cpSync(repo.root, copy.root, { recursive: true });
-        const killed = await autodevIn({ cwd: copy.root, timeout: after }, "decide", repo.decision.id, "A");
+        const killed = await autodevIn(
+          { cwd: copy.root, timeout: after },
+          "decide",
+          repo.decision.id,
+          "A",
+        );
         const [view] = await copy.decisions();
         if (killed.code === 0) expect(view).toMatchObject({ status: "answered", answer: "A" });
         const ran = await copy.autodev();
@@ -613,11 +637,23 @@ describe.concurrent("kill -9", () => {
         const copy = repoAt(repo.root + String(after));
         fs.cpSync(repo.root, copy.root, { recursive: true });
         await autodevIn({ cwd: copy.root, timeout: after }, "--decide", "recommended");
-        expect(await copy.status()).toMatchObject({ step: "3", name: "Plan", subStep: { phase: 4 } });
+        expect(await copy.status()).toMatchObject({
+          step: "3",
+          name: "Plan",
+          subStep: { phase: 4 },
+        });
         // git's own lock stays behind when git is killed; that is git's to say.
         fs.rmSync(copy.at(".git/index.lock"), { force: true });
-        await eventually("it goes on", async () => (await copy.autodev("--decide", "recommended")).code === 0);
-        expect(await copy.status()).toMatchObject({ step: "3", generation: 3, source: "state", subStep: { phase: 4 } });
+        await eventually(
+          "it goes on",
+          async () => (await copy.autodev("--decide", "recommended")).code === 0,
+        );
+        expect(await copy.status()).toMatchObject({
+          step: "3",
+          generation: 3,
+          source: "state",
+          subStep: { phase: 4 },
+        });
         expect(copy.exists(former)).toBe(false);
       }),
     );

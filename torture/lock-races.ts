@@ -96,7 +96,7 @@ interface RaceFigures {
 async function allRaces(ring: Ring, failures: string[]): Promise<Outcome["figures"]> {
   const { context, options } = ring;
   const total: RaceFigures = { holds: 0, kills: 0, stops: 0, refusals: 0, takeoverMs: 0 };
-  const overlaps = { races: 0 };
+  let overlaps = 0;
   const races = options.races ?? racesByTier[context.tier];
   let done = 0;
   for (let number = 1; number <= races; number++) {
@@ -109,7 +109,7 @@ async function allRaces(ring: Ring, failures: string[]): Promise<Outcome["figure
     total.stops += figures.stops;
     total.refusals += figures.refusals;
     total.takeoverMs = Math.max(total.takeoverMs, figures.takeoverMs);
-    if (problems.some((problem) => problem.includes("overlap"))) overlaps.races++;
+    if (problems.some((problem) => problem.includes("overlap"))) overlaps++;
     if (problems.length > 0) {
       failures.push(
         `${name}: ${problems.join("; ")}; to see it again: ${again(context, lockRaces.name, name)}`,
@@ -118,7 +118,7 @@ async function allRaces(ring: Ring, failures: string[]): Promise<Outcome["figure
   }
   return {
     races: done,
-    overlaps: overlaps.races,
+    overlaps,
     holds: total.holds,
     "holders killed": total.kills,
     "holders stopped": total.stops,
@@ -223,16 +223,25 @@ function judgeRace(
   everyone: readonly Contender[],
   blows: readonly Blow[],
 ): { figures: RaceFigures; problems: string[] } {
-  const problems: string[] = [];
   const holds = everyone.flatMap(holdsOf).sort((a, b) => a.from - b.from);
-  const figures: RaceFigures = {
-    holds: holds.length,
-    kills: 0,
-    stops: 0,
-    refusals: 0,
-    takeoverMs: 0,
+  const refusals = judgeRefusals(everyone, holds, blows);
+  const struck = judgeBlows(holds, blows);
+  const problems = [...judgeOrder(holds), ...struck.problems, ...refusals.problems];
+  for (const { pid, seen } of everyone) {
+    for (const entry of seen) {
+      if (entry.is !== "not-acked") continue;
+      problems.push(`${pid} held, but could not append: ${entry.code}`);
+    }
+  }
+  return {
+    figures: { holds: holds.length, refusals: refusals.checked, ...struck.figures },
+    problems: [...new Set(problems)].slice(0, 5),
   };
+}
 
+/** One after the other, in the order of their epochs. */
+function judgeOrder(holds: readonly Hold[]): string[] {
+  const problems: string[] = [];
   for (const [at, hold] of holds.entries()) {
     const earlier = holds.slice(0, at);
     const overlapping = earlier.find(({ to }) => to > hold.from);
@@ -242,54 +251,65 @@ function judgeRace(
       problems.push(`epoch ${hold.epoch} came after epoch ${before.epoch}`);
     }
   }
+  return problems;
+}
 
-  const heldAt = (pid: number, moment: number): Hold | undefined =>
-    holds.find((hold) => hold.pid === pid && hold.from <= moment && moment <= hold.to);
+/** A killed holder is followed; a stopped one is not. */
+function judgeBlows(
+  holds: readonly Hold[],
+  blows: readonly Blow[],
+): { figures: Pick<RaceFigures, "kills" | "stops" | "takeoverMs">; problems: string[] } {
+  const figures = { kills: 0, stops: 0, takeoverMs: 0 };
+  const problems: string[] = [];
+  const held = (pid: number, moment: number): boolean =>
+    holds.some((hold) => hold.pid === pid && hold.from <= moment && moment <= hold.to);
   for (const blow of blows) {
-    if (blow.is === "killed" && heldAt(blow.pid, blow.at)) {
+    if (!held(blow.pid, blow.is === "killed" ? blow.at : blow.from)) continue;
+    if (blow.is === "killed") {
       figures.kills++;
       const next = holds.find((hold) => hold.from > blow.at);
       if (next) figures.takeoverMs = Math.max(figures.takeoverMs, (next.from - blow.at) / 1e6);
-    }
-    if (blow.is === "stopped" && heldAt(blow.pid, blow.from)) {
+    } else {
       figures.stops++;
       const intruder = holds.find(
-        (hold) => hold.pid !== blow.pid && blow.from < hold.from && hold.from < blow.to,
+        ({ pid, from }) => pid !== blow.pid && blow.from < from && from < blow.to,
       );
-      if (intruder)
-        problems.push(`${show(intruder)} began while its holder ${blow.pid} was stopped`);
+      if (intruder) problems.push(`${show(intruder)} began while ${blow.pid} held and was stopped`);
     }
   }
+  return { figures, problems };
+}
 
-  for (const { seen, pid } of everyone) {
+/** Whoever is refused is told who holds it, and whether that one is stopped. */
+function judgeRefusals(
+  everyone: readonly Contender[],
+  holds: readonly Hold[],
+  blows: readonly Blow[],
+): { checked: number; problems: string[] } {
+  let checked = 0;
+  const problems: string[] = [];
+  for (const { pid, seen } of everyone) {
     for (const entry of seen) {
-      if (entry.is === "not-acked")
-        problems.push(`${pid} held, but could not append: ${entry.code}`);
       if (entry.is !== "refused") continue;
-      if (entry.code !== "locked") {
-        problems.push(`${pid} was refused by ${entry.code}: ${entry.message}`);
-        continue;
-      }
+      const { asked, at, code, message } = entry;
+      if (code !== "locked") problems.push(`${pid} was refused by ${code}: ${message}`);
       // Only a refusal that lies wholly within one hold has one right message.
-      const during = holds.find((hold) => hold.from < entry.asked && entry.at < hold.to);
-      if (!during) continue;
-      figures.refusals++;
-      if (!entry.message.includes(`process ${during.pid} `)) {
-        problems.push(`the refusal does not name ${during.pid}: ${entry.message}`);
+      const during = holds.find((hold) => hold.from < asked && at < hold.to);
+      if (code !== "locked" || !during) continue;
+      checked++;
+      if (!message.includes(`process ${during.pid} `)) {
+        problems.push(`the refusal does not name ${during.pid}: ${message}`);
       }
       const stopped = blows.some(
         (blow) =>
-          blow.is === "stopped" &&
-          blow.pid === during.pid &&
-          blow.from < entry.asked &&
-          entry.at < blow.to,
+          blow.is === "stopped" && blow.pid === during.pid && blow.from < asked && at < blow.to,
       );
-      if (stopped && !entry.message.includes("which is stopped")) {
-        problems.push(`the refusal does not say that its holder is stopped: ${entry.message}`);
+      if (stopped && !message.includes("which is stopped")) {
+        problems.push(`the refusal does not say that its holder is stopped: ${message}`);
       }
     }
   }
-  return { figures, problems: [...new Set(problems)].slice(0, 5) };
+  return { checked, problems };
 }
 
 const show = ({ pid, epoch, from, to }: Hold): string =>
@@ -591,6 +611,7 @@ interface Stage {
   enter(who: string, argv: readonly string[], paused?: "paused"): Contender;
   everyone(): readonly Contender[];
   told(): Promise<Told>;
+  journalBytes(): number;
   clear(): void;
 }
 
@@ -613,6 +634,7 @@ function createStage(
     pause,
     everyone: () => actors,
     told: () => tellHistory(ring.program, repository),
+    journalBytes: () => bytesIn(path.join(repository, ".git", "autodev", "journal")),
     enter(who, [mode = "", ...args], paused) {
       const log = path.join(folder, `${who}.log`);
       const orders = paused &&
@@ -635,6 +657,12 @@ function createStage(
   };
 }
 
+const bytesIn = (folder: string): number =>
+  fs
+    .readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((file) => fs.statSync(path.join(folder, file)))
+    .reduce((bytes, stat) => bytes + (stat.isFile() ? stat.size : 0), 0);
+
 async function playFence(stage: Stage): Promise<{ problems: string[]; refused: number }> {
   const acksOf = (seen: readonly Seen[]): Seen[] => seen.filter(({ is }) => is === "acked");
   const first = stage.enter("first", ["write", "first"], "paused");
@@ -651,13 +679,17 @@ async function playFence(stage: Stage): Promise<{ problems: string[]; refused: n
   second.process.stdin.write("append\nappend\n");
   await until(() => second.seen.length === 3 || stateOf(second.pid) === undefined);
 
+  const bytes = stage.journalBytes();
   first.process.kill("SIGCONT");
   first.process.stdin.end("append\n");
   await first.ended;
+  const problems: string[] = [];
+  // Paused in the middle of a write, it may still end that one; otherwise it sees the newer epoch.
+  if (!stage.pause && stage.journalBytes() !== bytes) problems.push("overtaken, it still wrote");
   second.process.stdin.end("append\n");
   await second.ended;
 
-  const problems = judgeFence(first.seen, first.seen.slice(before), second.seen);
+  problems.push(...judgeFence(first.seen, first.seen.slice(before), second.seen));
   problems.push(...missingFrom(await stage.told(), stage.everyone()));
   const all = [...first.seen, ...second.seen];
   return { problems, refused: all.filter(({ is }) => is === "not-acked").length };

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import * as core from "../src/core/index.ts";
+import * as library from "../src/index.ts";
+import * as testing from "../src/testing/index.ts";
+
+/** What others build on: a name that goes is a breaking change, and is seen here first. */
+describe("the public names", () => {
+  it("of autodev are these", () => {
+    const own = Object.keys(library).filter((name) => !(name in core));
+    expect(own.sort()).toEqual([
+      "EventSchema",
+      "createFileStore",
+      "createMemoryStore",
+      "hold",
+      "look",
+      "openProject",
+      "realWorld",
+    ]);
+  });
+
+  it("of autodev/core are these", () => {
+    expect(Object.keys(core).sort()).toMatchInlineSnapshot(`
+      [
+        "awaitingInvocation",
+        "builtInFlows",
+        "causeOf",
+        "convertStateFile",
+        "currentForm",
+        "decisionBlock",
+        "decisionId",
+        "evolve",
+        "fail",
+        "flowNamed",
+        "flowStateAt",
+        "fromGeneration1",
+        "fromGeneration2",
+        "generationTable",
+        "holds",
+        "isAnswer",
+        "isOpen",
+        "knownStatuses",
+        "mostRetries",
+        "nothingYet",
+        "openDecisions",
+        "openingMove",
+        "optionFor",
+        "parseStateFile",
+        "readPosition",
+        "renderStateFile",
+        "renderedStateFile",
+        "scanPosition",
+        "stepsOf",
+        "succeed",
+        "textOf",
+        "toGeneration",
+        "whereabouts",
+        "whichFlow",
+      ]
+    `);
+  });
+
+  it("of autodev/testing are these", () => {
+    expect(Object.keys(testing)).toEqual(["storeContract"]);
+  });
+});

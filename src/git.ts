@@ -69,26 +69,42 @@ const harmless = [
   "--literal-pathspecs",
 ];
 
-/** With `git mv` where git knows the file, so that history follows it; else by a plain rename. */
+/**
+ * What `git mv` does, for a file that git knows and for one that it does not. The index entry is
+ * moved by itself, since `git mv` reads the content and would run the filters that are configured.
+ */
 export function moveFile(repository: Repository, from: string, to: string): Result<void> {
   const { root } = repository;
   if (fs.existsSync(path.join(root, to))) {
     return fail("disk", `${to} is there already; ${from} stays`, { file: to });
   }
-  const moved = process
-    .getBuiltinModule("node:child_process")
-    .spawnSync("git", [...harmless, "mv", "--", from, to], {
-      cwd: root,
-      stdio: "ignore",
-      env: gitFree(),
-    });
-  if (moved.status === 0) return succeed(undefined);
   try {
     fs.renameSync(path.join(root, from), path.join(root, to));
-    return succeed(undefined);
   } catch (error) {
     return fail("disk", `${from} cannot be renamed to ${to}: ${String(error)}`, { file: from });
   }
+  const entry = /^(\d+) ([0-9a-f]+) 0\t/.exec(git(root, ["ls-files", "--stage", "--", from]));
+  if (entry) {
+    const [, mode, blob] = entry;
+    const none = "0".repeat((blob as string).length);
+    const moved = `0 ${none}\t${from}\n${mode} ${blob} 0\t${to}\n`;
+    git(root, ["update-index", "--index-info"], moved);
+  }
+  return succeed(undefined);
+}
+
+/** What git says, or nothing: an index that cannot be changed now is the user's to change later. */
+function git(root: string, args: readonly string[], input = ""): string {
+  const { status, stdout } = process
+    .getBuiltinModule("node:child_process")
+    .spawnSync("git", [...harmless, ...args], {
+      cwd: root,
+      env: gitFree(),
+      input,
+      encoding: "utf8",
+      timeout: 20_000,
+    });
+  return status === 0 ? stdout : "";
 }
 
 /** A hook's environment would send git to another repository. */
@@ -112,7 +128,9 @@ function gitDirAt(dotGit: string): string | undefined {
   if (!stat) return undefined;
   if (stat.isDirectory()) return fs.existsSync(path.join(dotGit, "HEAD")) ? dotGit : undefined;
   const pointer = /^gitdir: (.+?)\s*$/.exec(readText(dotGit) ?? "")?.[1];
-  return pointer === undefined ? undefined : path.resolve(path.dirname(dotGit), pointer);
+  if (pointer === undefined) return undefined;
+  const gitDir = path.resolve(path.dirname(dotGit), pointer);
+  return fs.existsSync(path.join(gitDir, "HEAD")) ? gitDir : undefined;
 }
 
 function readText(file: string): string | undefined {

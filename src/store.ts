@@ -2,8 +2,8 @@
  * The contract of a store: one append-only history of transitions, one writer at a time.
  *
  * What every implementation promises
- *  1. `append` resolves with a head only once the transition is durable; if it fails, nothing
- *     of it is ever part of the history that a caller was told about.
+ *  1. `append` resolves with a head only once the transition is durable. One that failed may be
+ *     seen by readers until the next one takes its place, as one may that is still under way.
  *  2. `append` is a compare-and-swap: a head that has moved on since is refused, nothing written.
  *  3. A transition is whole or absent, however many events it holds.
  *  4. One session at a time; a session that was overtaken can never write again.

@@ -116,7 +116,8 @@ export async function perform(
   acknowledge: (n: number) => void,
 ): Promise<Result<void>> {
   let { done } = progressOf(project);
-  while (done < transitions.length) {
+  // Also when nothing is left to record: opening puts right what a fault left of the files.
+  for (let first = true; first || done < transitions.length; first = false) {
     const held = await hold(project, "canonical run");
     if (!held.ok) return held;
     done = progressOf(project).done;

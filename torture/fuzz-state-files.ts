@@ -104,6 +104,9 @@ export function check(text: string, seed: number, tally: Tally): string | undefi
 
 const values = ["7", "in_progress", "Plan", "batch-loop", "x", "existing-code", 'a "b" \\c'];
 
+/** Flows without cycles: whatever the file says, it is the first. */
+const uncounted = ["greenfield", "meta-repo"];
+
 function compare(
   judgement: Extract<Judgement, { kind: "read" }>,
   text: string,
@@ -137,7 +140,9 @@ function compare(
       ? undefined
       : say("sub-step", reading.state.subStep, fields.subStep)) ??
     say("retry count", reading.state.retryCount, fields.retryCount) ??
-    say("cycle", reading.state.cycle, fields.cycle) ??
+    (uncounted.includes(reading.state.flow)
+      ? undefined
+      : say("cycle", reading.state.cycle, fields.cycle)) ??
     say(
       "lines",
       Object.keys(lines).map((key) => [key, lineOf(file, key as FieldPath)]),

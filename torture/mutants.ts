@@ -76,9 +76,9 @@ export const bugs: readonly PlantedBug[] = [
   try {
     const { pid } = JSON.parse(fs.readFileSync("/proc/self/fd/" + fd, "utf8"));
     process.kill(pid, 0);
-    return "taken";
+    return { is: "taken" };
   } catch {
-    return "held";
+    return { is: "held" };
   }
 }
 export function flockUnused(fd: number): Attempt {`,

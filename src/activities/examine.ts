@@ -7,8 +7,8 @@ import * as path from "node:path";
 import { Event } from "../core/event.ts";
 import { type Failure, type Result, succeed } from "../core/failure.ts";
 import type { Finding } from "../core/finding.ts";
-import { placeIn } from "../core/flow/opening.ts";
 import { conflictSides, stateFileNames } from "../core/flow/state-file.ts";
+import { placeIn } from "../core/flow/whereabouts.ts";
 import { hold, look, type Project } from "./hold.ts";
 import { openFlow } from "./open-flow.ts";
 

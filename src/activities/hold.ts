@@ -87,6 +87,9 @@ function withAnswers(state: ProjectState, store: Store): ProjectState {
 export async function hold(project: Project, command: string): Promise<Result<Held>> {
   if (!project.repository) return noRepository(project.root);
   const { store, repository, world } = project;
+  // What cannot even be looked at is refused before anything is made or changed.
+  const looked = look(project);
+  if (!looked.ok) return looked;
   const opened = await store.open(world.holder(command));
   if (!opened.ok) return opened;
   const session = opened.value;

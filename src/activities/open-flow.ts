@@ -1,7 +1,8 @@
 /** Carries out the moves that come before a flow goes on (see core/flow/opening.ts). */
-import { type Decision, decisionBlock, type Question } from "../core/decision.ts";
+import { type Answer, type Decision, decisionBlock, type Question } from "../core/decision.ts";
+import { openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import { openingMove } from "../core/flow/opening.ts";
+import { openingKinds, openingMove } from "../core/flow/opening.ts";
 import { readPosition } from "../core/flow/position.ts";
 import { convertStateFile, currentForm, type Form, renderStateFile } from "../core/flow/render.ts";
 import { parseStateFile } from "../core/flow/state-file.ts";
@@ -9,7 +10,11 @@ import { moveFile } from "../git.ts";
 import { adoption, type Held, type Look, type Project } from "./hold.ts";
 
 /** Asks a person, or does not: undefined means that nobody is there to answer. */
-export type Ask = (decision: Question & { id: string }) => Promise<Result<string | undefined>>;
+export type Ask = (
+  decision: Question & { id: string },
+  /** An answer that came from elsewhere meanwhile: it ends the asking. */
+  elsewhere: () => Answer | undefined,
+) => Promise<Result<string | undefined>>;
 
 export interface Opened {
   readonly look: Look;
@@ -28,8 +33,10 @@ export async function openFlow(
     const { here } = looked.value;
     const move = openingMove(held.state, here, project.world.hash);
     switch (move.is) {
-      case "go-on":
-        return succeed({ look: looked.value, said });
+      case "go-on": {
+        const lapsed = await withdrawLapsed(held);
+        return lapsed.ok ? succeed({ look: looked.value, said }) : lapsed;
+      }
       case "create": {
         const text = renderStateFile(undefined, here.state);
         if (!text.ok) return text;
@@ -65,6 +72,7 @@ export async function openFlow(
       case "ask": {
         const answered = await put(project, held, move.id, move.question, options);
         if (!answered.ok) return answered;
+        said.push(...answered.value);
       }
     }
   }
@@ -90,7 +98,7 @@ export async function put(
   id: string,
   question: Question,
   options: { ask: Ask; by: string },
-): Promise<Result<void>> {
+): Promise<Result<string[]>> {
   if (!held.state.decisions[id]) {
     const asked = await held.record({
       type: "decision-asked",
@@ -98,7 +106,7 @@ export async function put(
     });
     if (!asked.ok) return asked;
   }
-  const chosen = await options.ask({ ...question, id });
+  const chosen = await options.ask({ ...question, id }, () => project.store.answers().get(id));
   if (!chosen.ok) return chosen;
   if (chosen.value === undefined) {
     return fail("decision-required", `a decision is open: ${question.question}`, {
@@ -106,15 +114,29 @@ export async function put(
       details: decisionBlock(question),
     });
   }
-  const by = options.by;
-  const stands = await project.store.answer(id, {
-    key: chosen.value,
-    by,
-    at: project.world.now(),
-  });
+  const mine = { key: chosen.value, by: options.by, at: project.world.now() };
+  const stands = await project.store.answer(id, mine);
   if (!stands.ok) return stands;
   const recorded = await held.record({ type: "decision-answered", id, ...stands.value });
-  return recorded.ok ? succeed(undefined) : recorded;
+  if (!recorded.ok) return recorded;
+  const { key, by } = stands.value;
+  const second = key !== mine.key || by !== mine.by;
+  return succeed(
+    second ? [`${id} was answered before: ${key} by ${by}; the first answer stands`] : [],
+  );
+}
+
+/** Questions that nobody has to answer any more, because what raised them is gone. */
+async function withdrawLapsed(held: Held): Promise<Result<unknown>> {
+  const lapsed = openDecisions(held.state).filter(({ kind }) => openingKinds.includes(kind));
+  if (lapsed.length === 0) return succeed(undefined);
+  return held.record(
+    ...lapsed.map(({ id }) => ({
+      type: "decision-withdrawn" as const,
+      id,
+      reason: "the question no longer arises",
+    })),
+  );
 }
 
 const plain = (

@@ -24,9 +24,15 @@ function write(fd: 1 | 2, text: string): void {
       // A pipe that is full for the moment; a reader that has gone away.
       if (code === "EAGAIN") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
       else if (code === "EPIPE") process.exit(0);
-      else throw error;
+      else cannotPrint(fd, String(code) || String(error));
     }
   }
+}
+
+/** A full disk behind a redirection, say: nothing of ours is at risk, but it was not said. */
+function cannotPrint(fd: 1 | 2, reason: string): never {
+  if (fd === 1) printError(`autodev: the output cannot be written (${reason})`);
+  process.exit(1);
 }
 
 /** Only a character device can be a terminal: most callers are spared the tty module. */

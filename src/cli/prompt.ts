@@ -3,7 +3,7 @@
  * neither is an interrupt; without a terminal nobody is asked.
  */
 import { isAgent, isCI } from "std-env";
-import { decisionBlock, optionFor, type Question } from "../core/decision.ts";
+import { type Answer, decisionBlock, optionFor, type Question } from "../core/decision.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import { type Ask, notify, shown } from "../project.ts";
 import { isTerminal, printError } from "./output.ts";
@@ -14,14 +14,14 @@ export interface AskOptions {
 }
 
 export function askerFor(options: AskOptions): Ask {
-  return async (question) => {
+  return async (question, elsewhere) => {
     if (options.decide === "recommended" && !question.destructive) {
       return succeed(question.recommendation);
     }
     const terminal = isTerminal(2) ? (text: string) => process.stderr.write(text) : undefined;
     notify({ title: "autodev", text: question.question }, terminal);
     if (!isInteractive(options)) return succeed(undefined);
-    return readLetter(question);
+    return readLetter(question, elsewhere);
   };
 }
 
@@ -39,13 +39,17 @@ const isInteractive = (options: AskOptions): boolean =>
   isTerminal(0) &&
   isTerminal(2);
 
-function readLetter(question: Question): Promise<Result<string | undefined>> {
+function readLetter(
+  question: Question,
+  elsewhere: () => Answer | undefined,
+): Promise<Result<string | undefined>> {
   for (const line of decisionBlock(question)) printError(shown(line));
   const keys = question.options.map((option) => option.key).join("/");
   process.stderr.write(` ${keys}? `);
   const { stdin } = process;
   return new Promise((resolve) => {
     const finish = (result: Result<string | undefined>, echo: string): void => {
+      clearInterval(watch);
       stdin.off("data", onData).off("end", onEnd);
       stdin.setRawMode(false);
       stdin.pause();
@@ -54,7 +58,10 @@ function readLetter(question: Question): Promise<Result<string | undefined>> {
     };
     const onEnd = (): void => finish(succeed(undefined), "");
     const onData = (bytes: Buffer): void => {
-      for (const char of bytes.toString("utf8")) {
+      const text = bytes.toString("utf8");
+      // An arrow key or Alt and a letter come as one piece: they are not the letter in it.
+      if (text.startsWith("\u001b")) return;
+      for (const char of text) {
         if (char === "\u0003") {
           return finish(fail("interrupted", "interrupted; the decision stays open"), "^C");
         }
@@ -63,6 +70,10 @@ function readLetter(question: Question): Promise<Result<string | undefined>> {
         if (option) return finish(succeed(option.key), option.key);
       }
     };
+    const watch = setInterval(() => {
+      const answer = elsewhere();
+      if (answer) finish(succeed(answer.key), `${answer.key}, answered by ${shown(answer.by)}`);
+    }, 200);
     stdin.setRawMode(true);
     stdin.on("data", onData).on("end", onEnd);
     stdin.resume();

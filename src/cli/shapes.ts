@@ -94,5 +94,6 @@ export const ErrorOutput = z.object({
     file: z.string().exactOptional(),
     line: z.int().exactOptional(),
     hint: z.string().exactOptional(),
+    details: z.array(z.string()).exactOptional(),
   }),
 });

@@ -15,6 +15,10 @@ export interface AdoptedFile {
   readonly text: string;
   readonly generation: Generation;
   readonly variant: Variant;
+  /** The event by which these bytes became the truth. */
+  readonly adoptedAt: number;
+  /** The event since which the file has had this name and generation. */
+  readonly generationSince: number;
 }
 
 export interface ProjectState {
@@ -29,8 +33,18 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
   const flow = evolveFlow(state.flow, event);
   switch (event.type) {
     case "state-file-adopted": {
-      const { path, text, generation, variant } = event;
-      return { ...state, ...(flow && { flow }), stateFile: { path, text, generation, variant } };
+      const { path, text, generation, variant, seq } = event;
+      const before = state.stateFile;
+      const sameForm = before?.path === path && before.generation === generation;
+      const stateFile: AdoptedFile = {
+        path,
+        text,
+        generation,
+        variant,
+        adoptedAt: seq,
+        generationSince: sameForm ? before.generationSince : seq,
+      };
+      return { ...state, ...(flow && { flow }), stateFile };
     }
     case "decision-asked":
       // Asked once, ever: a second record of the same id changes nothing.

@@ -10,7 +10,15 @@ import * as path from "node:path";
 import { type Answer, isAnswer } from "../core/decision.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Holder, Reading, Session, Snapshot, Store } from "../store.ts";
-import { createDurably, type Disk, realDisk, replaceFile, temporaryMark } from "./file/disk.ts";
+import {
+  codeOf,
+  createDurably,
+  type Disk,
+  isMissing,
+  realDisk,
+  replaceFile,
+  temporaryMark,
+} from "./file/disk.ts";
 import {
   allEpochs,
   diskFailure,
@@ -48,13 +56,17 @@ export function createFileStore(options: FileStoreOptions): Store {
     shown: options.shown ?? options.folder,
     sha256,
   };
-  const unique = options.unique ?? (() => builtin("node:crypto").randomUUID());
+  // The process is in the name, so that others know whether its writer still lives.
+  const unique =
+    options.unique ?? (() => `${process.pid}-${builtin("node:crypto").randomUUID().slice(0, 8)}`);
   const lockFile = path.join(place.folder, "lock");
   const snapshotFile = path.join(place.folder, "snapshot");
   const answersFolder = path.join(place.folder, "answers");
 
   /** Where a crash can leave a temporary file of ours. */
   const folders = [place.folder, answersFolder, path.join(options.root, "_docs")];
+  const abandoned = (): string[] =>
+    folders.flatMap((folder) => leftovers(place.disk, folder)).filter((file) => !hasWriter(file));
   const unreadableAnswers = (): string[] =>
     place.disk
       .list(answersFolder)
@@ -71,7 +83,8 @@ export function createFileStore(options: FileStoreOptions): Store {
     const history = readWhole(place);
     if (!history.ok) return history;
     // What a snapshot has seen was acknowledged: a journal that is shorter has lost it.
-    if (saved && history.value.head.seq > 0 && history.value.head.seq < saved.mark.head.seq) {
+    const shorter = saved && history.value.head.seq < saved.mark.head.seq;
+    if (shorter && allEpochs(place).length > 0) {
       return fail(
         "journal-damaged",
         `${path.join(place.shown, "journal")} ends at ${history.value.head.seq}, but ${saved.mark.head.seq} was recorded: transitions are missing`,
@@ -127,8 +140,7 @@ export function createFileStore(options: FileStoreOptions): Store {
         }
         const writer = opened.value;
         const held = lock;
-        // We hold the lock, so nobody is in the middle of writing these.
-        for (const file of folders.flatMap((folder) => leftovers(place.disk, folder))) {
+        for (const file of abandoned()) {
           await place.disk.remove(file).catch(() => {});
         }
         const session: Session = {
@@ -153,8 +165,11 @@ export function createFileStore(options: FileStoreOptions): Store {
             }).catch(() => {});
           },
           async release() {
-            await writer.close();
-            held.release();
+            try {
+              await writer.close();
+            } finally {
+              held.release();
+            }
           },
         };
         return succeed(session);
@@ -171,7 +186,7 @@ export function createFileStore(options: FileStoreOptions): Store {
         await place.disk.makeFolder(answersFolder);
         await place.disk.syncFolder(place.folder);
         const bytes = Buffer.from(`${JSON.stringify(answer)}\n`);
-        if (await createDurably(place.disk, file, bytes, unique())) return succeed(answer);
+        if (await createAnswer(place.disk, file, bytes, unique)) return succeed(answer);
         const first = parseAnswer(place.disk.read(file));
         if (first) return succeed(first);
         return fail("disk", `${file} holds no answer that can be read`, {
@@ -218,7 +233,7 @@ export function createFileStore(options: FileStoreOptions): Store {
           file: path.join(place.shown, "lock"),
         });
       } else {
-        for (const file of folders.flatMap((folder) => leftovers(place.disk, folder))) {
+        for (const file of abandoned()) {
           findings.push({
             code: "leftover",
             level: "warning",
@@ -260,7 +275,7 @@ export function createFileStore(options: FileStoreOptions): Store {
           await place.disk.rename(file, aside);
           said.push(`set aside ${path.basename(file)}`);
         }
-        for (const file of folders.flatMap((folder) => leftovers(place.disk, folder))) {
+        for (const file of abandoned()) {
           await place.disk.remove(file);
           said.push(`removed ${path.basename(file)}`);
         }
@@ -272,6 +287,34 @@ export function createFileStore(options: FileStoreOptions): Store {
       }
     },
   };
+}
+
+/** A holder that cannot see our process may sweep our temporary file away: once more, then. */
+async function createAnswer(
+  disk: Disk,
+  file: string,
+  bytes: Buffer,
+  unique: () => string,
+): Promise<boolean> {
+  for (let tries = 3; ; tries--) {
+    try {
+      return await createDurably(disk, file, bytes, unique());
+    } catch (error) {
+      if (tries === 0 || !isMissing(error)) throw error;
+    }
+  }
+}
+
+/** Whether the process that is named in a temporary file may still be writing it. */
+function hasWriter(file: string): boolean {
+  const pid = Number(/-tmp-(\d+)-/.exec(path.basename(file))?.[1] ?? 0);
+  if (pid <= 1) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
 }
 
 /** Copied durably before it is removed, so that no power cut finds it in neither place. */
@@ -288,9 +331,16 @@ async function setAside(
     await place.disk.makeFolder(rescue);
     await place.disk.syncFolder(place.folder);
     const bytes = place.disk.read(path.join(root, file)) ?? Buffer.alloc(0);
-    await createDurably(place.disk, path.join(rescue, name), bytes, unique);
+    let kept = name;
+    for (
+      let more = 2;
+      !(await createDurably(place.disk, path.join(rescue, kept), bytes, unique));
+      more++
+    ) {
+      kept = `${name}-${more}`;
+    }
     await place.disk.remove(path.join(root, file));
-    return succeed(path.join(place.shown, "rescue", name));
+    return succeed(path.join(place.shown, "rescue", kept));
   } catch (error) {
     return diskFailure(place, error);
   }

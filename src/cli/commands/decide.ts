@@ -85,7 +85,7 @@ function find(project: Project, wanted: string): Result<Decision> {
   const looked = look(project);
   if (!looked.ok) return looked;
   const decisions = Object.values(looked.value.state.decisions);
-  const matches = decisions.filter((decision) => decision.id.startsWith(wanted));
+  const matches = decisions.filter((decision) => wanted && decision.id.startsWith(wanted));
   const [only] = matches;
   if (only && matches.length === 1) return succeed(only);
   const open = decisions.filter(isOpen).map((decision) => decision.id);

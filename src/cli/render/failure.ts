@@ -1,5 +1,6 @@
 /** The one place where a Failure becomes words and an exit code. */
 import type { Failure, FailureCode } from "../../core/failure.ts";
+import { shown } from "../../project.ts";
 import { print, printError } from "../output.ts";
 
 export const exitCodes = {
@@ -25,12 +26,13 @@ const codeFor: Partial<Record<FailureCode, number>> = {
 
 export function reportFailure(failure: Failure, json: boolean): number {
   if (json) {
-    const { code, message, file, line, hint } = failure;
-    print(JSON.stringify({ version: 1, error: { code, message, file, line, hint } }, null, 2));
+    const { code, message, file, line, hint, details } = failure;
+    const error = { code, message, file, line, hint, details };
+    print(JSON.stringify({ version: 1, error }, null, 2));
   } else {
-    for (const line of failure.details ?? []) printError(line);
-    printError(`autodev: ${failure.message}`);
-    if (failure.hint) printError(`  → ${failure.hint}`);
+    for (const line of failure.details ?? []) printError(shown(line));
+    printError(`autodev: ${shown(failure.message)}`);
+    if (failure.hint) printError(`  → ${shown(failure.hint)}`);
   }
   return codeFor[failure.code] ?? exitCodes.failure;
 }

@@ -4,10 +4,11 @@
  */
 import { type Answer, decisionId, type Question } from "../decision.ts";
 import type { ProjectState } from "../evolve.ts";
-import { readPosition } from "./position.ts";
 import { type FlowState, knownStatuses } from "./state.ts";
-import { parseStateFile } from "./state-file.ts";
-import type { Whereabouts } from "./whereabouts.ts";
+import { placeIn, type Whereabouts } from "./whereabouts.ts";
+
+/** The kinds that are asked here, and lapse by themselves when they no longer arise. */
+export const openingKinds: readonly string[] = ["both-names", "migrate", "unknown-status"];
 
 export type Opening =
   | { readonly is: "create" }
@@ -29,7 +30,7 @@ export function openingMove(
   if (here.bothNames) {
     const [first, second] = here.files;
     if (first && second) {
-      const question = whichFile(first, second, here.state.cycle, hash);
+      const question = whichFile(first, second, state, hash);
       const { id, answer } = decided(question);
       if (!answer) return { is: "ask", id, question };
       const [keep, drop] = answer.key === "A" ? [first, second] : [second, first];
@@ -45,7 +46,7 @@ export function openingMove(
   }
   const { status } = here.state;
   if (!(knownStatuses as readonly string[]).includes(status)) {
-    const question = whatStatusMeans(here.state);
+    const question = whatStatusMeans(here.state, state);
     const { id, answer } = decided(question);
     if (!answer) return { is: "ask", id, question };
     return { is: "set-status", status: statusOptions[answer.key] ?? "not_started" };
@@ -58,14 +59,16 @@ type FoundFile = Whereabouts["files"][number];
 function whichFile(
   first: FoundFile,
   second: FoundFile,
-  cycle: number,
+  state: ProjectState,
   hash: (text: string) => string,
 ): Question {
+  // Our own file changes as we write to it; what raises the question is the other one.
+  const foreign = [first, second].filter(({ path }) => path !== state.stateFile?.path);
   return {
     kind: "both-names",
     subject: `${first.path} ${second.path}`,
-    cycle,
-    cause: hash(`${first.text}\0${second.text}`).slice(0, 24),
+    cycle: 1,
+    cause: hash(foreign.map(({ text }) => text).join("\0")).slice(0, 24),
     question: `two state files — which one is right?`,
     options: [
       { key: "A", text: `${first.path}: ${placeIn(first)}` },
@@ -83,7 +86,7 @@ function whetherToMigrate(here: Whereabouts, state: ProjectState): Question {
     kind: "migrate",
     subject: path,
     cycle: 1,
-    cause: `generation ${here.generation}`,
+    cause: `event ${state.stateFile?.generationSince ?? 0}`,
     question: `${path} is of generation ${here.generation} — migrate it?`,
     options: [
       { key: "A", text: "Migrate it to generation 3, as _docs/_autodev_state.md" },
@@ -101,12 +104,12 @@ const statusOptions: Readonly<Record<string, string>> = {
   C: "completed",
 };
 
-function whatStatusMeans(state: FlowState): Question {
+function whatStatusMeans(state: FlowState, { stateFile }: ProjectState): Question {
   return {
     kind: "unknown-status",
     subject: `${state.flow} ${state.step}`,
     cycle: state.cycle,
-    cause: state.status,
+    cause: `event ${stateFile?.adoptedAt ?? 0}`,
     question: `step ${state.step} ${state.name} has the status "${state.status}" — what does it mean?`,
     options: [
       { key: "A", text: "The step is under way: go on with it" },
@@ -117,12 +120,4 @@ function whatStatusMeans(state: FlowState): Question {
     reason: "going on loses nothing, whichever it is",
     blocks: "the flow",
   };
-}
-
-/** One line about a file that may not even be readable. */
-export function placeIn(file: FoundFile): string {
-  const parsed = parseStateFile(file.text, file.path);
-  if (!parsed.ok) return parsed.failure.message;
-  const { state } = readPosition(parsed.value, file.path);
-  return `${state.flow || "no flow"}, step ${state.step} ${state.name}, ${state.status}`;
 }

@@ -50,7 +50,10 @@ export function readPosition(file: StateFile, path: string): Reading {
   };
   const tracker = valueOf(file, "tracker");
   const lastSession = lastSessionIn(file);
-  const completed = completedStepsIn(file);
+  const completed = completedStepsIn(file).map((row) => ({
+    ...row,
+    step: stepFrom(generation, base.flow, row.step, row.name) ?? row.step,
+  }));
   return {
     generation,
     variant: base.variant,
@@ -63,7 +66,7 @@ export function readPosition(file: StateFile, path: string): Reading {
       status: moved ? "not_started" : readStatus(file, base.step, correct),
       subStep: moved || !subStep ? awaitingInvocation : subStep,
       retryCount: readRetryCount(file, correct),
-      cycle: readCycle(file, correct),
+      cycle: readCycle(file, base.flow, correct),
       ...(tracker ? { tracker } : {}),
       skipped: completed
         .filter((row) => /\bskipped\b/i.test(row.outcome) || /\bskipped\b/i.test(row.completed))
@@ -187,12 +190,30 @@ function readRetryCount(file: StateFile, correct: Correct): number {
   return Number(written);
 }
 
-function readCycle(file: StateFile, correct: Correct): number {
+function readCycle(file: StateFile, flow: string, correct: Correct): number {
   const written = valueOf(file, "cycle") ?? "";
   if (written === "") return 1;
-  if (/^\d{1,9}$/.test(written) && Number(written) >= 1) return Number(written);
+  if (/^\d{1,9}$/.test(written) && Number(written) >= 1) {
+    if (Number(written) === 1 || (flow !== "greenfield" && flow !== "meta-repo")) {
+      return Number(written);
+    }
+    correct("cycle", `cycle ${written} cannot be: ${flow} has no cycles; read as 1`);
+    return 1;
+  }
   correct("cycle", `cycle "${written}" is no number from 1; read as 1`);
   return 1;
+}
+
+/** A step's number in generation 3; undefined: that generation had no such step. */
+export function stepFrom(
+  generation: Generation,
+  flow: string,
+  step: string,
+  name: string,
+): string | undefined {
+  if (generation === 3) return step;
+  const old = generation === 2 ? fromGeneration2(flow, step, name) : fromGeneration1(step, name);
+  return old?.moved ? undefined : old?.step;
 }
 
 /** Undefined: written, but not understood; a phase is never guessed. */

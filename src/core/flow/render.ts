@@ -4,16 +4,17 @@
  * journal gives the same bytes on every machine.
  */
 import { fail, type Result, succeed } from "../failure.ts";
+import { type Generation, toGeneration, type Variant } from "./generations.ts";
+import { readPosition, stepFrom, writeScalarSubStep } from "./position.ts";
 import {
-  fromGeneration1,
-  fromGeneration2,
-  type Generation,
-  toGeneration,
-  type Variant,
-} from "./generations.ts";
-import { readPosition, writeScalarSubStep } from "./position.ts";
-import { keyDecisionsIn, renumberRows, setBullets, setLastSession, setRows } from "./sections.ts";
-import { awaitingInvocation, type FlowState } from "./state.ts";
+  addRows,
+  keyDecisionsIn,
+  renumberRows,
+  setBullets,
+  setLastSession,
+  setRows,
+} from "./sections.ts";
+import { awaitingInvocation, type CompletedStep, type FlowState } from "./state.ts";
 import {
   type FieldPath,
   oneLine,
@@ -90,7 +91,7 @@ export function renderStateFile(
         ? setSubStep(next, state.subStep, scalar)
         : setScalarSubStep(next, scalar);
   }
-  return succeed(textOf(withSections(next, before.state, state)));
+  return succeed(textOf(withSections(next, before.state, state, form)));
 }
 
 /** Rewrites a file into another generation: title, keys, and the step numbers in its tables. */
@@ -145,17 +146,6 @@ export function convertStateFile(
   return succeed({ text: textOf(file), lost });
 }
 
-function stepFrom(
-  generation: Generation,
-  flow: string,
-  step: string,
-  name: string,
-): string | undefined {
-  if (generation === 3) return step;
-  const old = generation === 2 ? fromGeneration2(flow, step, name) : fromGeneration1(step, name);
-  return old?.moved ? undefined : old?.step;
-}
-
 /** `ended_at: Step 2 Plan — SubStep 4 …`: only the number changes. */
 function renumberEndedAt(
   file: StateFile,
@@ -175,11 +165,7 @@ function renumberEndedAt(
   return file;
 }
 
-const completedTable = {
-  heading: "Completed Steps",
-  columns: ["Step", "Name", "Completed", "Key Outcome"],
-  same: [0, 1],
-};
+const rowKey = (row: CompletedStep): string => JSON.stringify([row.step, row.name, row.completed]);
 const retryTable = {
   heading: "Retry Log",
   columns: ["Attempt", "Step", "Name", "SubStep", "Failure Reason", "Timestamp"],
@@ -187,16 +173,21 @@ const retryTable = {
 };
 
 /** A section whose story has not changed keeps every byte, however oddly it is written. */
-function withSections(file: StateFile, before: FlowState, state: FlowState): StateFile {
+function withSections(file: StateFile, before: FlowState, state: FlowState, form: Form): StateFile {
   const changed = (section: keyof FlowState): boolean =>
     JSON.stringify(before[section]) !== JSON.stringify(state[section]);
   let next = file;
   if (changed("completed") && next.sections.has("completed steps")) {
-    next = setRows(
+    const known = new Set(before.completed.map(rowKey));
+    const added = state.completed.filter((row) => !known.has(rowKey(row)));
+    const inForm = ({ step }: CompletedStep): string =>
+      form.generation === 3
+        ? step
+        : (toGeneration(form.generation, form.variant, state.flow, step)?.step ?? step);
+    next = addRows(
       next,
       "completed steps",
-      completedTable,
-      state.completed.map((row) => [row.step, row.name, row.completed, row.outcome]),
+      added.map((row) => [inForm(row), row.name, row.completed, row.outcome]),
     );
   }
   if (changed("lastSession")) next = setLastSession(next, state.lastSession);

@@ -80,14 +80,19 @@ export function setRows(
     const cells = cellsIn(text);
     return cells !== undefined && !isRule(cells) && !isHeader(cells) && !wanted.has(keyOf(cells));
   });
-  const added = rows
-    .filter((row) => !present.has(keyOf(row)))
-    .map((row) => `| ${row.map((cell) => oneLine(cell).replaceAll("|", "\\|")).join(" | ")} |`);
+  const added = rows.filter((row) => !present.has(keyOf(row))).map(rowText);
   const header = kept.sections.has(section)
     ? []
     : [`| ${table.columns.join(" | ")} |`, `|${table.columns.map(() => "---").join("|")}|`];
   return addLines(kept, section, table.heading, added.length > 0 ? [...header, ...added] : []);
 }
+
+/** Below the rows that are there, whatever they are; a table is never shortened here. */
+export const addRows = (
+  file: StateFile,
+  section: SectionName,
+  rows: readonly (readonly string[])[],
+): StateFile => addLines(file, section, section, rows.map(rowText));
 
 export function setLastSession(file: StateFile, session: LastSession | undefined): StateFile {
   if (!session) return file;
@@ -157,6 +162,9 @@ function cellsIn(text: string): string[] | undefined {
   const inside = trimmed.slice(1, trimmed.endsWith("|") && trimmed.length > 1 ? -1 : undefined);
   return inside.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
+
+const rowText = (row: readonly string[]): string =>
+  `| ${row.map((cell) => oneLine(cell).replaceAll("|", "\\|")).join(" | ")} |`;
 
 const isRule = (cells: readonly string[]): boolean => cells.every((cell) => /^:?-+:?$/.test(cell));
 const isHeader = (cells: readonly string[]): boolean =>

@@ -4,14 +4,14 @@
  * asked only when the answer matters.
  */
 import type { AdoptedFile } from "../evolve.ts";
-import { type Result, succeed } from "../failure.ts";
+import { type Failure, type Result, succeed } from "../failure.ts";
 import type { Survey } from "./flow.ts";
 import { flowNamed } from "./flows/index.ts";
 import { type Generation, type Variant } from "./generations.ts";
 import { scanPosition, whichFlow } from "./locate.ts";
 import { readPosition } from "./position.ts";
 import { type FlowState, flowStateAt } from "./state.ts";
-import { isBlank, parseStateFile } from "./state-file.ts";
+import { conflictSides, isBlank, parseStateFile } from "./state-file.ts";
 
 export interface Facts {
   /** The state files that exist, the present name first. */
@@ -164,7 +164,7 @@ function interpret(
   before: FlowState | undefined,
 ): Result<Pick<Whereabouts, "source" | "state" | "generation" | "variant" | "corrections">> {
   const parsed = parseStateFile(file.text, file.path);
-  if (!parsed.ok) return parsed;
+  if (!parsed.ok) return withBothSides(parsed, file);
   const reading = readPosition(parsed.value, file.path);
   const { generation, variant } = reading;
   // Generations 1 and 2 have no place for the cycle, and no file has to list what a person
@@ -191,4 +191,26 @@ function interpret(
     variant,
     corrections: [...reading.corrections, ...(scan.doubt ? [scan.doubt] : [])],
   });
+}
+
+/** A conflict shows its two sides as what they are: two positions to choose from. */
+function withBothSides(
+  refused: { readonly ok: false; readonly failure: Failure },
+  file: { path: string; text: string },
+): { readonly ok: false; readonly failure: Failure } {
+  const sides = conflictSides(file.text);
+  if (refused.failure.code !== "state-file-conflict" || !sides) return refused;
+  const details = [
+    ` A) ours: ${placeIn({ path: file.path, text: sides.ours })}`,
+    ` B) theirs: ${placeIn({ path: file.path, text: sides.theirs })}`,
+  ];
+  return { ok: false, failure: { ...refused.failure, details } };
+}
+
+/** One line about a file that may not even be readable. */
+export function placeIn(file: { path: string; text: string }): string {
+  const parsed = parseStateFile(file.text, file.path);
+  if (!parsed.ok) return parsed.failure.message;
+  const { state } = readPosition(parsed.value, file.path);
+  return `${state.flow || "no flow"}, step ${state.step} ${state.name}, ${state.status}`;
 }

@@ -89,8 +89,13 @@ const temporaryFor = (file: string, unique: string): string =>
 export const isMissing = (error: unknown): boolean =>
   codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
 
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "";
+/** The system's word for what went wrong; empty: it was not the system, so it is a bug. */
+export function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  // Node has no name for this one.
+  if (code === "Unknown system error -122") return "EDQUOT";
+  return /^E(?!RR_)[A-Z0-9]+$/.test(code) ? code : "";
+}
 
 /** Loaded with the first write: looking never needs it. */
 const promises = (): typeof import("node:fs/promises") =>
@@ -206,3 +211,19 @@ function unlessMissing<T>(look: () => T): T | undefined {
     throw error;
   }
 }
+
+/** Why the system refused, in words. */
+export const reasonFor = (code: string): string =>
+  ({
+    ENOSPC: "no space is left on the disk",
+    EDQUOT: "the disk quota is used up",
+    EROFS: "the file system is read-only",
+    EACCES: "permission is denied",
+    EPERM: "the operation is not permitted",
+    EIO: "the disk reports an error",
+    EMFILE: "too many files are open",
+    ENFILE: "too many files are open on this machine",
+    EFBIG: "the file would grow too large",
+    ENOTDIR: "a part of the path is not a folder",
+    EISDIR: "a folder stands in its place",
+  })[code] ?? "the system refuses it";

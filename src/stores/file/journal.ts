@@ -16,7 +16,7 @@
 import * as path from "node:path";
 import { type Failure, fail, type Result, succeed } from "../../core/failure.ts";
 import type { Head, StoredTransition, Transition } from "../../store.ts";
-import { type AppendFile, codeOf, type Disk } from "./disk.ts";
+import { type AppendFile, codeOf, type Disk, reasonFor } from "./disk.ts";
 import {
   claimsHash,
   decodeRecords,
@@ -175,11 +175,16 @@ export function walkSegments(
         return broken(unexplained ?? gap(epoch, first.start, reason));
       }
       if (joint !== "end") {
-        for (const dropped of links.splice(joint + 1)) {
-          late.push({ segment: dropped.segment, seq: dropped.seq });
+        const dropped = links.splice(joint + 1);
+        const writers = new Set(dropped.map(({ segment }) => segment));
+        if (writers.size < dropped.length) {
+          return broken(
+            gap(epoch, first.start, "more than an overtaken writer can leave stands before it"),
+          );
         }
+        for (const { segment, seq } of dropped) late.push({ segment, seq });
         // The copy takes the original's place: it is the one that is known to be durable.
-        links.pop();
+        if (joint >= 0) links.pop();
       }
       unexplained = undefined;
       for (const [at, record] of records.entries()) {
@@ -213,10 +218,14 @@ export function walkSegments(
   return unexplained ? broken(unexplained) : { links, late, torn };
 }
 
-/** At the end of the chain, or in the place of the link that it is a copy of, or nowhere. */
+/**
+ * At the end of the chain, or in the place of the link that it is a copy of (-1: a history that
+ * was still empty when its writer looked), or nowhere.
+ */
 function joinOf(links: readonly Link[], first: RecordLine): "end" | number | undefined {
   const last = links.at(-1);
   if (!last) return first.seq === 1 && first.prev === genesis ? "end" : undefined;
+  if (first.seq === 1 && first.hash !== links[0]?.hash) return -1;
   if (first.seq === last.seq + last.events && first.prev === last.hash) return "end";
   for (let at = links.length - 1; at >= 0; at--) {
     const link = links[at] as Link;
@@ -321,11 +330,7 @@ export async function openWriter(
   const found = readHistory();
   if (!found.ok) return found;
   try {
-    let claimed: Claim | undefined;
-    for (let epoch = latestEpoch(place) + 1; !claimed; epoch++) {
-      claimed = await claimEpoch(place, epoch);
-    }
-    const history = readHistory();
+    const { claimed, history } = await claimNext(place, readHistory);
     if (!history.ok) {
       await claimed.file.close();
       return history;
@@ -342,6 +347,20 @@ export async function openWriter(
   }
 }
 
+/** A claim that was overtaken before it had read history is worth nothing: the next one, then. */
+async function claimNext(
+  place: Place,
+  readHistory: () => Result<History>,
+): Promise<{ claimed: Claim; history: Result<History> }> {
+  for (let epoch = latestEpoch(place) + 1; ; epoch++) {
+    const claimed = await claimEpoch(place, epoch);
+    if (!claimed) continue;
+    const history = readHistory();
+    if (!history.ok || !overtaken(place, epoch)) return { claimed, history };
+    await claimed.file.close();
+  }
+}
+
 interface Claim {
   readonly epoch: number;
   readonly file: AppendFile;
@@ -352,12 +371,11 @@ interface Claim {
 async function claimEpoch(place: Place, epoch: number): Promise<Claim | undefined> {
   const file = segmentFile(place, epoch);
   const folder = path.dirname(file);
-  if (!place.disk.exists(folder)) {
-    await place.disk.makeFolder(folder);
-    // A folder that a power cut forgets takes its files with it: sync up to git's own.
-    for (const parent of [journalFolder(place), place.folder, path.dirname(place.folder)]) {
-      await place.disk.syncFolder(parent);
-    }
+  await place.disk.makeFolder(folder);
+  // A folder that a power cut forgets takes its files with it: sync up to git's own, each time,
+  // since whoever made them may not have lived to do so.
+  for (const parent of [journalFolder(place), place.folder, path.dirname(place.folder)]) {
+    await place.disk.syncFolder(parent);
   }
   try {
     await place.disk.create(file, Buffer.alloc(0));
@@ -473,7 +491,7 @@ function writer(
     },
     append(expectedSeq, transition) {
       const turn = last.then(() => appendNow(expectedSeq, transition));
-      last = turn;
+      last = turn.catch(() => {});
       return turn;
     },
     async close() {
@@ -503,18 +521,3 @@ export function diskFailure(place: Place, error: unknown): ReturnType<typeof fai
     hint: "nothing was lost: make room or mend the permissions, then run the same command again",
   });
 }
-
-const reasonFor = (code: string): string =>
-  ({
-    ENOSPC: "no space is left on the disk",
-    EDQUOT: "the disk quota is used up",
-    EROFS: "the file system is read-only",
-    EACCES: "permission is denied",
-    EPERM: "the operation is not permitted",
-    EIO: "the disk reports an error",
-    EMFILE: "too many files are open",
-    ENFILE: "too many files are open on this machine",
-    EFBIG: "the file would grow too large",
-    ENOTDIR: "a part of the path is not a folder",
-    EISDIR: "a folder stands in its place",
-  })[code] ?? "the system refuses it";

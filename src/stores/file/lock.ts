@@ -8,15 +8,15 @@
  * files close-on-exec, so no agent inherits it. macOS and Windows lock on open.
  */
 import * as fs from "node:fs";
-import { fail, type Result, succeed } from "../../core/failure.ts";
+import { type Failure, fail, type Result, succeed } from "../../core/failure.ts";
 import type { Holder } from "../../store.ts";
-import { codeOf } from "./disk.ts";
+import { codeOf, reasonFor } from "./disk.ts";
 
 export interface Lock {
   release(): void;
 }
 
-type Attempt = "held" | "taken" | "no-helper";
+type Attempt = { is: "held" | "taken" } | { is: "refused"; failure: Failure };
 
 /** O_EXLOCK of macOS and the BSDs; libuv's "share with nobody" on Windows. */
 const lockOnOpen: Partial<Record<NodeJS.Platform, number>> = {
@@ -34,27 +34,20 @@ export function acquireLock(file: string, shown: string, holder: Holder): Result
     } catch (error) {
       const code = codeOf(error);
       if (code === "EAGAIN" || code === "EBUSY") return lockedFailure(file, shown);
-      return fail("disk", `${shown} cannot be opened: ${code}`, {
+      return fail("disk", `${shown} cannot be opened: ${reasonFor(code)} (${code})`, {
         file: shown,
         hint: "mend the permissions of the folder, then run the same command again",
       });
     }
-    const attempt = lockOnOpen[process.platform] === undefined ? flock(fd) : "held";
-    if (attempt === "held" && sameFile(fd, file)) {
+    const attempt: Attempt =
+      lockOnOpen[process.platform] === undefined ? flock(fd) : { is: "held" };
+    if (attempt.is === "held" && sameFile(fd, file)) {
       writeHolder(fd, holder);
       return succeed({ release: () => fs.closeSync(fd) });
     }
     fs.closeSync(fd);
-    if (attempt === "taken") return lockedFailure(file, shown);
-    if (attempt === "no-helper") {
-      return fail(
-        "lock-unavailable",
-        "flock(1) is not on this machine, and without it nothing is safe from a second autodev",
-        {
-          hint: "install util-linux (or busybox), which brings flock",
-        },
-      );
-    }
+    if (attempt.is === "taken") return lockedFailure(file, shown);
+    if (attempt.is === "refused") return { ok: false, failure: attempt.failure };
     // The file was replaced between open and lock: what we hold guards nothing. Again.
   }
 }
@@ -75,19 +68,18 @@ export function holderOf(file: string): Holder | undefined {
   }
 }
 
-/** A look without taking it. */
+/** A look that takes nothing, so that looking is in nobody's way; where it cannot tell: no. */
 export function isLocked(file: string): boolean {
-  if (!fs.existsSync(file)) return false;
-  let fd: number;
   try {
-    fd = openLockFile(file);
-  } catch (error) {
-    return codeOf(error) === "EAGAIN" || codeOf(error) === "EBUSY";
-  }
-  try {
-    return lockOnOpen[process.platform] === undefined && flock(fd) === "taken";
-  } finally {
-    fs.closeSync(fd);
+    const { dev, ino } = fs.statSync(file);
+    const major = (dev >> 8) & 0xfff;
+    const minor = (dev & 0xff) | ((dev >> 12) & 0xfff00);
+    const hex = (part: number): string => part.toString(16).padStart(2, "0");
+    const place = ` ${hex(major)}:${hex(minor)}:${ino} `;
+    const locks = fs.readFileSync("/proc/locks", "utf8");
+    return locks.split("\n").some((line) => / FLOCK /.test(line) && line.includes(place));
+  } catch {
+    return false;
   }
 }
 
@@ -103,11 +95,30 @@ function openLockFile(file: string): number {
 }
 
 function flock(fd: number): Attempt {
-  const helper = process.getBuiltinModule("node:child_process").spawnSync("flock", ["-n", "3"], {
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  const { error, status } = spawnSync("flock", ["-n", "3"], {
     stdio: ["ignore", "ignore", "ignore", fd],
   });
-  if (helper.error) return "no-helper";
-  return helper.status === 0 ? "held" : "taken";
+  if (!error && status === 0) return { is: "held" };
+  if (!error && status === 1) return { is: "taken" };
+  const code = codeOf(error);
+  const { failure } =
+    code === "ENOENT"
+      ? fail(
+          "lock-unavailable",
+          "flock is not on this machine, and without it nothing is safe from a second autodev",
+          {
+            hint: "install util-linux (or busybox), which brings flock",
+          },
+        )
+      : fail(
+          "lock-unavailable",
+          `the lock cannot be taken: ${code ? `${reasonFor(code)} (${code})` : `flock ended with ${status}`}`,
+          {
+            hint: "nothing was changed: run the same command again when that is mended",
+          },
+        );
+  return { is: "refused", failure };
 }
 
 function sameFile(fd: number, file: string): boolean {

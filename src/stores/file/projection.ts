@@ -5,13 +5,20 @@
 import * as path from "node:path";
 import { type Failure, fail, type Result, succeed } from "../../core/failure.ts";
 import { largestStateFile } from "../../core/flow/state-file.ts";
-import { codeOf, type Disk, replaceFile, temporaryMark } from "./disk.ts";
+import { codeOf, type Disk, reasonFor, replaceFile, temporaryMark } from "./disk.ts";
 
 export function readProjection(disk: Disk, root: string, file: string): Result<string | undefined> {
   const full = path.join(root, file);
   try {
     const kind = disk.kind(full);
-    if (kind === undefined) return succeed(undefined);
+    if (kind === undefined) {
+      const folder = path.dirname(file);
+      if (disk.kind(path.dirname(full)) !== "file") return succeed(undefined);
+      return fail("state-file-not-a-file", `${folder} is a file, not a folder`, {
+        file: folder,
+        hint: `move it away: mv ${folder} ${folder}.aside`,
+      });
+    }
     const target = kind === "link" ? disk.realPath(full) : full;
     if (target === undefined) {
       return fail("state-file-not-a-file", `${file} is a link to something that is not there`, {
@@ -42,14 +49,16 @@ export function readProjection(disk: Disk, root: string, file: string): Result<s
     const bytes = disk.read(target);
     return bytes === undefined ? succeed(undefined) : decode(bytes, file);
   } catch (error) {
-    return fail(
-      "state-file-unreadable",
-      `${file} cannot be read (${codeOf(error) || String(error)})`,
-      {
-        file,
-        hint: `give yourself the right to read it: chmod u+rw ${file}`,
-      },
-    );
+    const code = codeOf(error);
+    if (!code) throw error;
+    const folder = path.dirname(file);
+    const hint = entersFolder(disk, full)
+      ? `give yourself the right to read it: chmod u+rw ${file}`
+      : `give yourself the right to enter it: chmod u+rwx ${folder}`;
+    return fail("state-file-unreadable", `${file} cannot be read: ${reasonFor(code)} (${code})`, {
+      file,
+      hint,
+    });
   }
 }
 
@@ -71,10 +80,21 @@ export async function writeProjection(
     await replaceFile(disk, target, Buffer.from(text), { ...options, mode });
     return succeed(undefined);
   } catch (error) {
-    return fail("disk", `${file} cannot be written (${codeOf(error) || String(error)})`, {
+    const code = codeOf(error);
+    if (!code) throw error;
+    return fail("disk", `${file} cannot be written: ${reasonFor(code)} (${code})`, {
       file,
       hint: "the journal has it: once the file can be written, the next command writes it",
     });
+  }
+}
+
+function entersFolder(disk: Disk, full: string): boolean {
+  try {
+    disk.kind(full);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -75,9 +75,12 @@ export function decodeRecords(
       continue;
     }
     if (record.is === "newer") return { records, tail: record };
-    // A line that lacks its end, or was extended but never filled, is an append cut short.
+    // A line that lacks its end, or was extended but never filled, is an append cut short. Then
+    // it is the last thing in its segment: nothing is ever appended behind an unfinished line.
     const rest = bytes.subarray(at);
-    const unfinished = newline < 0 || rest.includes(0);
+    const behind = newline < 0 ? rest.subarray(rest.length) : bytes.subarray(newline + 1);
+    const unfinished =
+      newline < 0 || (rest.includes(0) && salvageRecords(behind, sha256).length === 0);
     return {
       records,
       tail: unfinished ? { is: "torn", at, bytes: rest.length } : record,

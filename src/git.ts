@@ -88,9 +88,21 @@ export function moveFile(repository: Repository, from: string, to: string): Resu
     const [, mode, blob] = entry;
     const none = "0".repeat((blob as string).length);
     const moved = `0 ${none}\t${from}\n${mode} ${blob} 0\t${to}\n`;
-    git(root, ["update-index", "--index-info"], moved);
+    git(root, [...withoutFilters(root), "update-index", "--index-info"], moved);
   }
   return succeed(undefined);
+}
+
+/**
+ * Even writing the index may read files that changed within the clock's last tick, and would run
+ * their filters: each one that is configured is blanked by its name.
+ */
+function withoutFilters(root: string): string[] {
+  const keys = git(root, ["config", "--null", "--name-only", "--get-regexp", "^filter[.]"]);
+  return keys
+    .split("\0")
+    .filter((key) => /\.(clean|smudge|process|required)$/.test(key))
+    .flatMap((key) => ["-c", key.endsWith("required") ? `${key}=false` : `${key}=`]);
 }
 
 /** What git says, or nothing: an index that cannot be changed now is the user's to change later. */

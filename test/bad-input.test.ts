@@ -26,6 +26,7 @@ import {
   makeHolder,
   makeRepo,
   makeRepoWithHistory,
+  makeRepoWithOneSession,
   memoryOf,
   pictureOf,
   plainEnvironment,
@@ -48,26 +49,24 @@ async function expectRefused(
   wanted: { code: string | RegExp; file: string | RegExp; line?: number; says?: RegExp },
 ): Promise<void> {
   const before = pictureOf(repo.at("."));
-  for (const command of [["status"], []]) {
-    const said = await repo.autodev(...command);
-    expectNoCrash(said);
-    expect(said.code, said.all).toBe(1);
-    expect(said.out).toBe("");
-    const json = await repo.autodev(...command, "--json");
-    expect(json.code).toBe(1);
-    const error = errorOf(json);
-    expect(error.code).toMatch(wanted.code);
-    expect(error.file).toMatch(wanted.file);
-    if (wanted.line !== undefined) expect(error.line).toBe(wanted.line);
-    expect(error.hint, "a way out").toMatch(/\w+ \w+/);
-    if (wanted.says) expect(error.message).toMatch(wanted.says);
-    // People are told the same, with the path and the way out.
-    expect(said.err).toContain(error.message);
-    expect(said.err).toContain(error.hint);
-    expect(error.message).toContain(error.file);
-    if (error.line !== undefined && error.line > 1) {
-      expect(error.message).toContain(`:${error.line}`);
-    }
+  const said = await repo.autodev("status");
+  expectNoCrash(said);
+  expect(said.code, said.all).toBe(1);
+  expect(said.out).toBe("");
+  const json = await repo.autodev("--json");
+  expect(json.code, json.all).toBe(1);
+  const error = errorOf(json);
+  expect(error.code).toMatch(wanted.code);
+  expect(error.file).toMatch(wanted.file);
+  if (wanted.line !== undefined) expect(error.line).toBe(wanted.line);
+  expect(error.hint, "a way out").toMatch(/\w+ \w+/);
+  if (wanted.says) expect(error.message).toMatch(wanted.says);
+  // People are told the same, with the path and the way out.
+  expect(said.err).toContain(error.message);
+  expect(said.err).toContain(error.hint);
+  expect(error.message).toContain(error.file);
+  if (error.line !== undefined && error.line > 1) {
+    expect(error.message).toContain(`:${error.line}`);
   }
   const after = pictureOf(repo.at("."));
   // The lock file says who asked last, and it and its folder may be new; nothing else changes.
@@ -370,15 +369,6 @@ const flip = (file: string, at: number, to?: number): void => {
   fs.writeFileSync(file, bytes);
 };
 
-/** A journal of one session that holds several transitions, as a run leaves it. */
-async function makeRepoWithOneSession(): Promise<Repo> {
-  const repo = makeRepo({ [present]: generation3.replace("in_progress", "paused") });
-  expect((await repo.autodev("--decide", "recommended")).code).toBe(0);
-  const [first] = segmentsOf(repo);
-  expect(recordsIn(first as string).length).toBeGreaterThanOrEqual(4);
-  return repo;
-}
-
 describe.concurrent("a damaged journal", () => {
   it("torn at its end goes on: nothing is lost, and the torn bytes are kept", async () => {
     const repo = await makeRepoWithHistory();
@@ -623,12 +613,7 @@ describe.concurrent("a damaged journal", () => {
   });
 
   it("beside a snapshot that is garbage does not need it", async () => {
-    for (const garbage of [
-      "",
-      "autodev-snapshot1 0-0-2 {}\n",
-      "\u0000\u0001",
-      "autodev-snapshot1 ",
-    ]) {
+    for (const garbage of ["", "autodev-snapshot1 0-0-2 {}\n"]) {
       const repo = await makeRepoWithOneSession();
       fs.writeFileSync(path.join(memoryOf(repo), "snapshot"), garbage);
       expect(await repo.status()).toMatchObject({ step: "10", corrections: [] });
@@ -758,7 +743,7 @@ describe.concurrent("a disk", () => {
     if (typeof disk === "string") return skip(disk);
     try {
       const source = makeRepo({ [former]: generation1 });
-      for (const free of [1, 2, 3, 4, 5, 6]) {
+      for (const free of [1, 2, 4]) {
         const root = path.join(disk.folder, `project-${free}`);
         await disk.run("cp", "-a", source.root, root);
         await disk.run(
@@ -800,9 +785,9 @@ describe.concurrent("a disk", () => {
 // ── two at once ────────────────────────────────────────────────────────────────────────────────
 
 describe.concurrent("two at once:", () => {
-  it("of twelve that start together, each ends well or is told who holds it; the file is made once", async () => {
+  it("of eight that start together, each ends well or is told who holds it; the file is made once", async () => {
     const repo = makeRepo();
-    const all = await Promise.all(Array.from({ length: 12 }, () => repo.autodev("--json")));
+    const all = await Promise.all(Array.from({ length: 8 }, () => repo.autodev("--json")));
     expect(all.some((ran) => ran.code === 0)).toBe(true);
     for (const ran of all) {
       if (ran.code === 0) continue;
@@ -1092,20 +1077,14 @@ describe.concurrent("the command line", () => {
     ["doctor", "--fix", "--take", "mine"],
     ["help", "nonsense"],
   ]) {
-    it(`answers autodev ${args.join(" ")} with 2, a sentence, and the same as JSON`, async () => {
+    it(`answers autodev ${args.join(" ")} with 2 and a sentence, and makes nothing`, async () => {
       const repo = makeRepo();
       const ran = await repo.autodev(...args);
       expect(ran.code, ran.all).toBe(2);
       expectNoCrash(ran);
       expect(ran.out).toBe("");
       expect(ran.err).toMatch(/^autodev: .+/);
-      const json = await repo.autodev("--json", ...(args[0]?.startsWith("-") ? args : []));
-      if (args[0]?.startsWith("-")) expect(json.code).toBe(2);
-      expect(
-        repo.exists(".git/autodev/journal") && args[0] !== undefined && !args[0].startsWith("-")
-          ? ""
-          : "",
-      ).toBe("");
+      expect(fs.existsSync(memoryOf(repo))).toBe(false);
     });
   }
 

@@ -16,11 +16,13 @@ import {
   generation1,
   generation3,
   giveToNobody,
+  type JournalRecord,
   type LoggedEvent,
   makeFolder,
   makeHolder,
   makeRepo,
   makeRepoWithHistory,
+  makeRepoWithOneSession,
   memoryOf,
   pictureOf,
   plainEnvironment,
@@ -30,6 +32,7 @@ import {
   recordsIn,
   run,
   segmentsOf,
+  seqsOf,
 } from "./rig.ts";
 
 interface Finding {
@@ -124,12 +127,16 @@ const flip = (file: string, at: number, to?: number): void => {
   fs.writeFileSync(file, bytes);
 };
 
-/** One session, several transitions, one event each. */
-async function makeOneSession(): Promise<Repo & { segment: string; before: LoggedEvent[] }> {
-  const repo = makeRepo({ [present]: generation3.replace("in_progress", "paused") });
-  expect((await repo.autodev("--decide", "recommended")).code).toBe(0);
+interface OneSession extends Repo {
+  readonly segment: string;
+  readonly records: readonly JournalRecord[];
+  readonly before: LoggedEvent[];
+}
+
+async function makeOneSession(): Promise<OneSession> {
+  const repo = await makeRepoWithOneSession();
   const [segment] = segmentsOf(repo) as [string];
-  return { ...repo, segment, before: await repo.events() };
+  return { ...repo, segment, records: recordsIn(segment), before: await repo.events() };
 }
 
 describe.concurrent("a healthy project", () => {
@@ -213,17 +220,17 @@ describe.concurrent("damage to the journal", () => {
     const repo = await makeOneSession();
     flip(repo.segment, fs.readFileSync(repo.segment).length - 20);
     dropSnapshot(repo);
-    await expectMended(repo, "journal-flipped", { line: repo.before.length });
-    await expectKept(repo, repo.before, [repo.before.length]);
+    await expectMended(repo, "journal-flipped", { line: repo.records.length });
+    await expectKept(repo, repo.before, repo.records.slice(-1).flatMap(seqsOf));
   });
 
   it("a missing record: all others are kept", async () => {
     const repo = await makeOneSession();
     const lines = fs.readFileSync(repo.segment, "utf8").split("\n");
-    fs.writeFileSync(repo.segment, [...lines.slice(0, 2), ...lines.slice(3)].join("\n"));
+    fs.writeFileSync(repo.segment, [...lines.slice(0, 1), ...lines.slice(2)].join("\n"));
     dropSnapshot(repo);
-    await expectMended(repo, "journal-missing", { line: 3 });
-    await expectKept(repo, repo.before, [3]);
+    await expectMended(repo, "journal-missing", { line: 2 });
+    await expectKept(repo, repo.before, repo.records.slice(1, 2).flatMap(seqsOf));
   });
 
   it("a missing segment: all others are kept", async () => {
@@ -241,13 +248,9 @@ describe.concurrent("damage to the journal", () => {
   it("a missing end that only the snapshot remembers", async () => {
     const repo = await makeOneSession();
     const lines = fs.readFileSync(repo.segment, "utf8").split("\n");
-    fs.writeFileSync(repo.segment, `${lines.slice(0, 3).join("\n")}\n`);
+    fs.writeFileSync(repo.segment, `${lines.slice(0, 2).join("\n")}\n`);
     await expectMended(repo, "journal-missing");
-    await expectKept(
-      repo,
-      repo.before,
-      repo.before.map(({ seq }) => seq).filter((seq) => seq > 3),
-    );
+    await expectKept(repo, repo.before, repo.records.slice(2).flatMap(seqsOf));
     expect(await repo.status()).toMatchObject({ step: "10", status: "in_progress" });
   });
 
@@ -392,6 +395,7 @@ describe.concurrent("damage to the state file", () => {
       expect(kept.some((each) => each.equals(Buffer.from(bytes)))).toBe(true);
     });
 
+    if (code === "state-file-encoding" || code === "state-file-too-large") continue;
     it(`${what}, with no journal: set aside, and the folders decide`, async () => {
       const repo = makeRepo({ [present]: bytes });
       await expectMended(repo, code, { file: present, line });
@@ -527,19 +531,20 @@ describe.concurrent("--report", () => {
     "https://bob:s3cretpass@example.com/x",
     "ann.smith@example.com",
   ];
-  for (const secret of secrets) {
-    it(`masks ${secret.slice(0, 14)}…`, async () => {
-      const repo = makeRepo({ [present]: generation3.replace("in_progress", secret) });
-      expect((await repo.autodev("doctor")).out).toContain(secret.slice(-6));
-      const { code, out } = await repo.autodev("doctor", "--report");
-      expect(code).toBe(0);
+  it("masks what looks like a secret", async ({ expect }) => {
+    const all = secrets.join(" ");
+    const repo = makeRepo({ [present]: generation3.replace("in_progress", all) });
+    expect((await repo.autodev("doctor")).out).toContain(all);
+    const { code, out } = await repo.autodev("doctor", "--report");
+    expect(code).toBe(0);
+    for (const secret of secrets) {
       const value = secret
         .replace(/^(password=|Authorization: Bearer |https:\/\/)/, "")
-        .split("@")[0] as string;
-      expect(out).not.toContain(value);
-      expect(out).not.toContain(value.slice(-8));
-    });
-  }
+        .split("@")[0];
+      expect.soft(out, secret).not.toContain(value);
+      expect.soft(out, secret).not.toContain(value?.slice(-8));
+    }
+  });
 
   it("masks home, user and host, and says what it is about", async () => {
     const home = makeFolder("people/ann-secretname");

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { spawn as spawnAtTerminal } from "@lydell/node-pty";
 import { expect } from "vitest";
 
-export const packageRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const packageRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 
 /** Removed when we end, however we end. Open to all, so that an unprivileged user can run here. */
 const scratch = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "autodev-test-"));
@@ -85,7 +85,7 @@ export interface Ran {
   readonly all: string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly cwd: string;
   readonly env?: Environment;
   readonly input?: string;
@@ -119,7 +119,7 @@ export function run(command: string, args: readonly string[], options: RunOption
 export const autodevIn = (options: RunOptions, ...args: string[]): Promise<Ran> =>
   run(process.execPath, [binary(), ...args], options);
 
-export const isRoot = process.getuid?.() === 0;
+const isRoot = process.getuid?.() === 0;
 
 /** As a user to whom permissions apply. */
 export function asNobody(cwd: string, ...args: string[]): Promise<Ran> {
@@ -270,7 +270,7 @@ export function jsonOf<T>(ran: Ran, code = 0): T {
   return JSON.parse(ran.out) as T;
 }
 
-export interface ErrorView {
+interface ErrorView {
   readonly code: string;
   readonly message: string;
   readonly file?: string;
@@ -355,7 +355,7 @@ retry_count: 0
 
 // ── the journal, as bytes ──────────────────────────────────────────────────────────────────────
 
-export const hash = (content: string | Buffer): string =>
+const hash = (content: string | Buffer): string =>
   createHash("sha256").update(content).digest("hex");
 
 export interface JournalRecord {
@@ -402,6 +402,10 @@ export function recordsIn(segment: string): JournalRecord[] {
     });
 }
 
+/** The events of a transition, by number. */
+export const seqsOf = ({ seq, events }: JournalRecord): number[] =>
+  Array.from({ length: events }, (_, at) => seq + at);
+
 /** A line as the journal writes it, with a checksum that fits. */
 export function forgedLine(
   fields: Omit<JournalRecord, "hash">,
@@ -420,19 +424,56 @@ export function forgedLine(
 export const dropSnapshot = (repo: Repo): void =>
   fs.rmSync(path.join(memoryOf(repo), "snapshot"), { force: true });
 
+const prepared = new Map<string, Promise<Repo>>();
+
+/** A copy of a repository that is made once: what leads up to a test need not be run again. */
+async function copyOf(name: string, make: () => Promise<Repo>): Promise<Repo> {
+  let original = prepared.get(name);
+  if (!original) prepared.set(name, (original = make()));
+  const { root } = await original;
+  const copy = makeFolder("project");
+  fs.cpSync(root, copy, { recursive: true, preserveTimestamps: true });
+  return repoAt(copy);
+}
+
+const onlyDecision = async (repo: Repo): Promise<DecisionView> => {
+  const [decision] = await repo.decisions();
+  if (!decision) throw new Error("no decision was asked");
+  return decision;
+};
+
+/** A generation-1 file, and the question whether to migrate it stands open. */
+export async function makeAskedRepo(): Promise<Repo & { readonly decision: DecisionView }> {
+  const repo = await copyOf("asked", async () => {
+    const original = makeRepo({ [former]: generation1 });
+    expect((await original.autodev()).code).toBe(3);
+    return original;
+  });
+  const { status: _, ...decision } = await onlyDecision(repo);
+  return { ...repo, decision };
+}
+
 /**
  * A repository with some history: a generation-1 file taken over, a decision asked, answered and
- * recorded, over several sessions (so: several segments), and the last file written by us.
+ * carried out, over several sessions (so: several segments).
  */
-export async function makeRepoWithHistory(): Promise<Repo & { readonly decision: string }> {
-  const repo = makeRepo({ [former]: generation1 });
-  expect((await repo.autodev()).code).toBe(3);
-  const [decision] = (await repo.status()).decisions;
-  if (!decision) throw new Error("no decision was asked");
-  expect((await repo.autodev("decide", decision.id, "A")).code).toBe(0);
-  expect((await repo.autodev()).code).toBe(0);
-  return { ...repo, decision: decision.id };
-}
+export const makeRepoWithHistory = (): Promise<Repo> =>
+  copyOf("history", async () => {
+    const repo = await makeAskedRepo();
+    expect((await repo.autodev("decide", repo.decision.id, "A")).code).toBe(0);
+    expect((await repo.autodev()).code).toBe(0);
+    return repo;
+  });
+
+/** One session, so one segment, that holds at least three transitions. */
+export const makeRepoWithOneSession = (): Promise<Repo> =>
+  copyOf("one session", async () => {
+    const repo = makeRepo({ [present]: generation3.replace("in_progress", "paused") });
+    expect((await repo.autodev("--decide", "recommended")).code).toBe(0);
+    const [segment = ""] = segmentsOf(repo);
+    expect(recordsIn(segment).length).toBeGreaterThanOrEqual(3);
+    return repo;
+  });
 
 // ── terminals ──────────────────────────────────────────────────────────────────────────────────
 
@@ -520,7 +561,7 @@ export async function eventually(
 
 // ── small disks ────────────────────────────────────────────────────────────────────────────────
 
-export interface SmallDisk {
+interface SmallDisk {
   readonly folder: string;
   /** The folder as this process sees it. */
   readonly seen: string;

@@ -3,8 +3,9 @@
  * refused at the same line, rendered back byte for byte, edited in one line and no other.
  */
 
+import { flowNamed } from "../src/core/flow/flows/index.ts";
 import { readPosition } from "../src/core/flow/position.ts";
-import { renderStateFile } from "../src/core/flow/render.ts";
+import { convertStateFile, renderStateFile } from "../src/core/flow/render.ts";
 import {
   type FieldPath,
   isBlank,
@@ -91,6 +92,19 @@ export function check(text: string, seed: number, tally: Tally): string | undefi
   const difference = compare(judgement, text);
   if (difference) return difference;
 
+  for (const generation of [1, 2, 3] as const) {
+    const converted = convertStateFile(text, "file", { generation, variant: 13 });
+    if (!converted.ok) continue;
+    const again = parseStateFile(converted.value.text, "file");
+    if (!again.ok) return `converted to generation ${generation}: ${again.failure.message}`;
+    const before = readPosition(file, "file");
+    if (!flowNamed(before.state.flow)) continue;
+    const after = readPosition(again.value, "file");
+    if (before.state.step !== after.state.step || before.state.status !== after.state.status) {
+      return `converted to generation ${generation}: step ${before.state.step} became ${after.state.step}`;
+    }
+  }
+
   const editable = Object.keys(judgement.lines).filter((key) => key !== "sub_step");
   const field = editable[seed % Math.max(1, editable.length)] as EditableField | undefined;
   if (!field) return undefined;
@@ -121,7 +135,7 @@ function compare(
       ? undefined
       : `${what}: ${JSON.stringify(ours)}, the model: ${JSON.stringify(theirs)}`;
   const written = (field: FieldPath): string | null => valueOf(file, field) || null;
-  const moved = reading.corrections.some((line) => line.includes("is no step any more"));
+  const { moved } = reading;
   const understood = !reading.corrections.some((line) =>
     line.includes("sub_step is not understood"),
   );

@@ -13,6 +13,7 @@ import {
   renderedStateFile,
 } from "../core/evolve.ts";
 import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
+import { effectOf } from "../core/flow/opening.ts";
 import type { FlowState } from "../core/flow/state.ts";
 import { isBlank, stateFileNames } from "../core/flow/state-file.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
@@ -52,6 +53,8 @@ export interface Look {
 export interface Held {
   readonly state: ProjectState;
   readonly head: Head;
+  /** What was put right when the project was opened, for people to know. */
+  readonly noticed: readonly string[];
   record(...events: Event[]): Promise<Result<ProjectState>>;
   /** With the files as they stand once everything recorded so far is shown in them. */
   look(): Promise<Result<Look>>;
@@ -170,6 +173,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
   };
   const shower = createShower(show, world.showEvery);
 
+  const noticed: string[] = [];
   const held: Held = {
     get state() {
       return state;
@@ -177,6 +181,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
     get head() {
       return head;
     },
+    noticed,
     record,
     async setAside(file) {
       await shower.settled({ durable: false });
@@ -195,6 +200,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
       return notShown ? { ok: false, failure: notShown } : succeed(undefined);
     },
   };
+  noticed.push(...looked.value.here.corrections);
   const caughtUp = await catchUp(store, held, (there) => {
     lastShown = there;
     return show(false);
@@ -229,7 +235,10 @@ async function catchUp(
   for (const [id, answer] of store.answers()) {
     const decision = held.state.decisions[id];
     if (!decision || !isOpen(decision)) continue;
-    const recorded = await held.record({ type: "decision-answered", id, ...answer });
+    const recorded = await held.record(
+      { type: "decision-answered", id, ...answer },
+      ...effectOf(decision, answer.key),
+    );
     if (!recorded.ok) return recorded;
   }
   return succeed(undefined);

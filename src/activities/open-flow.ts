@@ -2,7 +2,7 @@
 import { type Answer, type Decision, decisionBlock, type Question } from "../core/decision.ts";
 import { openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import { openingKinds, openingMove } from "../core/flow/opening.ts";
+import { effectOf, openingKinds, openingMove } from "../core/flow/opening.ts";
 import { readPosition } from "../core/flow/position.ts";
 import { convertStateFile, currentForm, type Form, renderStateFile } from "../core/flow/render.ts";
 import { parseStateFile } from "../core/flow/state-file.ts";
@@ -35,7 +35,9 @@ export async function openFlow(
     switch (move.is) {
       case "go-on": {
         const lapsed = await withdrawLapsed(held);
-        return lapsed.ok ? succeed({ look: looked.value, said }) : lapsed;
+        if (!lapsed.ok) return lapsed;
+        const corrections = [...new Set([...held.noticed, ...here.corrections])];
+        return succeed({ look: { ...looked.value, here: { ...here, corrections } }, said });
       }
       case "create": {
         const text = renderStateFile(undefined, here.state);
@@ -61,12 +63,6 @@ export async function openFlow(
         const migrated = await migrate(project, held, currentForm);
         if (!migrated.ok) return migrated;
         said.push(...migrated.value);
-        break;
-      }
-      case "set-status": {
-        const set = await held.record({ type: "status-set", status: move.status });
-        if (!set.ok) return set;
-        said.push(`step ${here.state.step} is ${move.status}`);
         break;
       }
       case "ask": {
@@ -117,9 +113,12 @@ export async function put(
   const mine = { key: chosen.value, by: options.by, at: project.world.now() };
   const stands = await project.store.answer(id, mine);
   if (!stands.ok) return stands;
-  const recorded = await held.record({ type: "decision-answered", id, ...stands.value });
-  if (!recorded.ok) return recorded;
   const { key, by } = stands.value;
+  const recorded = await held.record(
+    { type: "decision-answered", id, ...stands.value },
+    ...effectOf(question, key),
+  );
+  if (!recorded.ok) return recorded;
   const second = key !== mine.key || by !== mine.by;
   return succeed(
     second ? [`${id} was answered before: ${key} by ${by}; the first answer stands`] : [],

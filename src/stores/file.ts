@@ -130,6 +130,10 @@ export function createFileStore(options: FileStoreOptions): Store {
         );
         if (!acquired.ok) return acquired;
         lock = acquired.value;
+        // A journal that somebody deleted takes its snapshot with it.
+        if (allEpochs(place).length === 0 && place.disk.exists(snapshotFile)) {
+          await place.disk.remove(snapshotFile);
+        }
         const opened = await openWriter(place, () => {
           const newest = readNewest(false);
           return newest.ok ? succeed(newest.value.history) : newest;

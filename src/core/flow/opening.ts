@@ -3,6 +3,7 @@
  * person, an answer is carried out. Pure; called again after each move until it says "go-on".
  */
 import { type Answer, decisionId, type Question } from "../decision.ts";
+import type { Event } from "../event.ts";
 import type { ProjectState } from "../evolve.ts";
 import { type FlowState, knownStatuses } from "./state.ts";
 import { placeIn, type Whereabouts } from "./whereabouts.ts";
@@ -15,7 +16,6 @@ export type Opening =
   | { readonly is: "ask"; readonly id: string; readonly question: Question }
   | { readonly is: "keep-one"; readonly keep: string; readonly drop: string }
   | { readonly is: "migrate" }
-  | { readonly is: "set-status"; readonly status: string }
   | { readonly is: "go-on" };
 
 export function openingMove(
@@ -47,9 +47,7 @@ export function openingMove(
   const { status } = here.state;
   if (!(knownStatuses as readonly string[]).includes(status)) {
     const question = whatStatusMeans(here.state, state);
-    const { id, answer } = decided(question);
-    if (!answer) return { is: "ask", id, question };
-    return { is: "set-status", status: statusOptions[answer.key] ?? "not_started" };
+    return { is: "ask", id: decisionId(question, hash), question };
   }
   return { is: "go-on" };
 }
@@ -97,6 +95,15 @@ function whetherToMigrate(here: Whereabouts, state: ProjectState): Question {
     blocks: "nothing",
   };
 }
+
+/**
+ * What an answer brings about by itself, to be recorded in the same transition: no file is ever
+ * seen that has the answer but not what follows from it.
+ */
+export const effectOf = (question: Pick<Question, "kind">, key: string): Event[] =>
+  question.kind === "unknown-status"
+    ? [{ type: "status-set", status: statusOptions[key] ?? "not_started" }]
+    : [];
 
 const statusOptions: Readonly<Record<string, string>> = {
   A: "in_progress",

@@ -26,6 +26,8 @@ export interface Reading {
   readonly variant: Variant;
   /** False: step or sub-step cannot be relied on; the folder scan decides the position. */
   readonly understood: boolean;
+  /** The file's step is gone; the position is where the flow goes on. */
+  readonly moved: boolean;
   readonly state: FlowState;
   readonly corrections: readonly string[];
 }
@@ -58,6 +60,7 @@ export function readPosition(file: StateFile, path: string): Reading {
     generation,
     variant: base.variant,
     understood: place !== undefined && subStep !== undefined,
+    moved,
     corrections,
     state: {
       flow: base.flow,

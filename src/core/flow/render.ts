@@ -18,7 +18,9 @@ import { awaitingInvocation, type CompletedStep, type FlowState } from "./state.
 import {
   type FieldPath,
   oneLine,
+  orRewritten,
   parseStateFile,
+  quoteDetail,
   removeField,
   type StateFile,
   setField,
@@ -82,16 +84,47 @@ export function renderStateFile(
     changes.push(["tracker", oneLine(state.tracker)]);
   }
 
-  let next = file;
-  for (const [field, value] of changes) next = setField(next, field, value);
-  if (!before.understood || fresh || !sameSubStep(before.state, state)) {
-    const scalar = writeScalarSubStep(state.subStep);
-    next =
-      form.generation === 3
+  const scalar = writeScalarSubStep(state.subStep);
+  const subStepMoved = !before.understood || fresh || !sameSubStep(before.state, state);
+  const edited = orRewritten(
+    file,
+    (start) => {
+      let next = start;
+      for (const [field, value] of changes) next = setField(next, field, value);
+      if (!subStepMoved) return next;
+      return form.generation === 3
         ? setSubStep(next, state.subStep, scalar)
         : setScalarSubStep(next, scalar);
-  }
-  return succeed(textOf(withSections(next, before.state, state, form)));
+    },
+    blockLines(state, form),
+  );
+  return succeed(textOf(withSections(edited, before.state, state, form)));
+}
+
+/** The block as we write it when there is nothing to keep; the step must have a number in it. */
+function blockLines(state: FlowState, form: Form): string[] {
+  const { generation, variant } = form;
+  const place =
+    (generation === 3 ? undefined : toGeneration(generation, variant, state.flow, state.step)) ??
+    state;
+  const { phase, name, detail } = state.subStep;
+  return [
+    ...(generation > 1 ? [`flow: ${oneLine(state.flow)}`] : []),
+    `step: ${oneLine(place.step)}`,
+    `name: ${oneLine(place.name)}`,
+    `status: ${oneLine(state.status)}`,
+    ...(generation === 3
+      ? [
+          "sub_step:",
+          `  phase: ${phase}`,
+          `  name: ${oneLine(name)}`,
+          `  detail: ${quoteDetail(detail)}`,
+        ]
+      : [`sub_step: ${writeScalarSubStep(state.subStep)}`]),
+    `retry_count: ${state.retryCount}`,
+    ...(generation === 3 ? [`cycle: ${state.cycle}`] : []),
+    ...(state.tracker === undefined ? [] : [`tracker: ${oneLine(state.tracker)}`]),
+  ];
 }
 
 /** Rewrites a file into another generation: title, keys, and the step numbers in its tables. */
@@ -102,7 +135,7 @@ export function convertStateFile(
 ): Result<{ text: string; lost: string[] }> {
   const parsed = parseStateFile(text, path);
   if (!parsed.ok) return parsed;
-  const { state, generation, understood, corrections } = readPosition(parsed.value, path);
+  const { state, generation, understood, corrections, moved } = readPosition(parsed.value, path);
   if (!understood) {
     return fail("state-file-no-position", corrections[0] ?? `${path} has no position to migrate`, {
       file: path,
@@ -113,26 +146,13 @@ export function convertStateFile(
     to.generation === 3 ? state : toGeneration(to.generation, to.variant, state.flow, state.step);
   if (!place) return noColumn(state, to);
 
-  let file = setTitle(parsed.value, to.generation === 3 ? "Autodev State" : "Autopilot State");
-  const lost: string[] = [];
-  file =
-    to.generation === 1 ? removeField(file, "flow") : setField(file, "flow", oneLine(state.flow));
-  file = setField(setField(file, "step", place.step), "name", place.name);
-  // A status that is as true as before keeps its own spelling.
-  if (!file.fields.has("status")) file = setField(file, "status", state.status);
-  if (to.generation === 3) {
-    file = setSubStep(file, state.subStep, writeScalarSubStep(state.subStep));
-    if (!file.fields.has("retry_count"))
-      file = setField(file, "retry_count", String(state.retryCount));
-    if (!file.fields.has("cycle")) file = setField(file, "cycle", String(state.cycle));
-  } else {
-    file = setScalarSubStep(file, writeScalarSubStep(state.subStep));
-    const detail = state.subStep.detail;
-    if (detail !== "" && !detail.startsWith("variant ")) lost.push(`sub_step detail "${detail}"`);
-    if (state.cycle > 1) lost.push(`cycle ${state.cycle}`);
-    if (to.generation === 1) lost.push(`flow ${state.flow}`);
-    file = removeField(file, "cycle");
-  }
+  const title = to.generation === 3 ? "Autodev State" : "Autopilot State";
+  let file = orRewritten(
+    setTitle(parsed.value, title),
+    (start) => inForm(start, state, place, to, moved),
+    blockLines(state, to),
+  );
+  const lost = to.generation === 3 ? [] : withoutPlace(state, to.generation);
 
   const renumber = (step: string, name: string): string | undefined => {
     if (generation === to.generation) return undefined;
@@ -144,6 +164,36 @@ export function convertStateFile(
   file = renumberRows(file, "retry log", 1, renumber);
   file = renumberEndedAt(file, renumber);
   return succeed({ text: textOf(file), lost });
+}
+
+/** The keys of the block, one by one; what is as true as before keeps its own spelling. */
+function inForm(
+  start: StateFile,
+  state: FlowState,
+  place: { step: string; name: string },
+  to: Form,
+  moved: boolean,
+): StateFile {
+  let file =
+    to.generation === 1 ? removeField(start, "flow") : setField(start, "flow", oneLine(state.flow));
+  file = setField(setField(file, "step", place.step), "name", place.name);
+  if (moved || !file.fields.has("status")) file = setField(file, "status", oneLine(state.status));
+  const scalar = writeScalarSubStep(state.subStep);
+  if (to.generation < 3) return removeField(setScalarSubStep(file, scalar), "cycle");
+  file = setSubStep(file, state.subStep, scalar);
+  if (!file.fields.has("retry_count"))
+    file = setField(file, "retry_count", String(state.retryCount));
+  return file.fields.has("cycle") ? file : setField(file, "cycle", String(state.cycle));
+}
+
+/** What an older form cannot say. */
+function withoutPlace(state: FlowState, generation: 1 | 2): string[] {
+  const { detail } = state.subStep;
+  return [
+    ...(detail !== "" && !detail.startsWith("variant ") ? [`sub_step detail "${detail}"`] : []),
+    ...(state.cycle > 1 ? [`cycle ${state.cycle}`] : []),
+    ...(generation === 1 ? [`flow ${state.flow}`] : []),
+  ];
 }
 
 /** `ended_at: Step 2 Plan — SubStep 4 …`: only the number changes. */

@@ -172,8 +172,12 @@ export function removeField(file: StateFile, field: FieldPath): StateFile {
   return reparsed(file, replaceLines(file.lines, present.at, 1, []));
 }
 
+/** Only a title of ours is changed: whatever else people call their file stays. */
 export function setTitle(file: StateFile, title: string): StateFile {
-  const at = file.lines.findIndex((line) => headingOf(line.text)?.level === 1);
+  const at = file.lines.findIndex(({ text }) => {
+    const heading = headingOf(text);
+    return heading?.level === 1 && /^auto(dev|pilot) state$/i.test(heading.text);
+  });
   if (at < 0) return file;
   const line = file.lines[at] as Line;
   const marks = /^ {0,3}#[ \t]+/.exec(line.text)?.[0] ?? "# ";
@@ -549,7 +553,32 @@ function replaceLines(
   return [...lines.slice(0, at), ...replacement, ...lines.slice(at + count)];
 }
 
+/** What an edit throws that would leave a file that cannot be read; see `orRewritten`. */
 class EditBreaksFile extends Error {}
+
+/**
+ * An edit of single lines, or, where keys stand so oddly that no line can be changed alone, the
+ * block's known keys written anew in their usual order; everything else keeps its place.
+ */
+export function orRewritten(
+  file: StateFile,
+  edit: (file: StateFile) => StateFile,
+  lines: readonly string[],
+): StateFile {
+  try {
+    return edit(file);
+  } catch (error) {
+    if (!(error instanceof EditBreaksFile)) throw error;
+    const at = firstBlockLine(file);
+    const known = new Set([...file.fields.values()].map((field) => field.at));
+    const ending = endingOf(file.lines);
+    const kept = file.lines.flatMap((line, index) => {
+      const block = index === at ? lines.map((text) => ({ text, ending })) : [];
+      return known.has(index) ? block : [...block, line];
+    });
+    return reparsed(file, kept);
+  }
+}
 
 /** An edit that would not parse never becomes a broken file of the user's. */
 function reparsed(file: StateFile, lines: readonly Line[]): StateFile {
@@ -579,9 +608,8 @@ export function setSubStep(
 }
 
 export function setScalarSubStep(file: StateFile, scalar: string): StateFile {
-  let next = setField(file, "sub_step", scalar);
-  if (!file.structured) return next;
+  // Its own keys go first: behind a line that has a value they would read as somebody else's.
   const own = subFieldNames.flatMap((name) => file.fields.get(`sub_step.${name}`)?.at ?? []);
-  for (const at of own.sort((a, b) => b - a)) next = spliceLines(next, at, 1, []);
-  return next;
+  const bare = own.sort((a, b) => b - a).reduce((next, at) => spliceLines(next, at, 1, []), file);
+  return setField(bare, "sub_step", scalar);
 }

@@ -26,6 +26,12 @@ export function findRepository(from: string): Repository | undefined {
   }
 }
 
+export const initRepository = (root: string): boolean =>
+  process
+    .getBuiltinModule("node:child_process")
+    .spawnSync("git", ["init", "--quiet"], { cwd: root, env: gitFree(), stdio: "ignore" })
+    .status === 0;
+
 /** The branch and commit that are checked out; empty where there is none. */
 export function placeOf({ gitDir, commonDir }: Repository): GitPlace {
   const head = readText(path.join(gitDir, "HEAD"))?.trim() ?? "";
@@ -75,8 +81,9 @@ const harmless = [
  */
 export function moveFile(repository: Repository, from: string, to: string): Result<void> {
   const { root } = repository;
-  if (fs.existsSync(path.join(root, to))) {
-    return fail("disk", `${to} is there already; ${from} stays`, { file: to });
+  // An empty file in the way is nothing; anything else is somebody's.
+  if ((readText(path.join(root, to)) ?? "").trim() !== "") {
+    return fail("disk", `${to} is there already; ${from} stays`, { file: to, hint: "autodev" });
   }
   try {
     fs.renameSync(path.join(root, from), path.join(root, to));

@@ -10,6 +10,7 @@ import { createFileStore, sha256 } from "./stores/file.ts";
 export * from "./activities/examine.ts";
 export * from "./activities/hold.ts";
 export * from "./activities/open-flow.ts";
+export { initRepository } from "./git.ts";
 export { notify } from "./notify.ts";
 export { shown } from "./safe-text.ts";
 

@@ -355,6 +355,7 @@ function simulatedDisk(start: Tree): { disk: Disk; log: Operation[] } {
     exists: (path) => tree.names.has(path) || tree.folders.has(path),
     kind: (path) => (tree.folders.has(path) ? "folder" : tree.names.has(path) ? "file" : undefined),
     realPath: (path) => (tree.folders.has(path) || tree.names.has(path) ? path : undefined),
+    refusesWrites: () => "",
     size: (file) => read(file)?.length ?? 0,
     mode: (file) => (tree.names.has(file) ? 0o644 : undefined),
     list: (folder) =>

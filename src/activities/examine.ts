@@ -199,14 +199,20 @@ function machine(project: Project): Finding[] {
     return findings;
   }
   for (const folder of [project.repository.commonDir, path.join(project.root, "_docs")]) {
-    if (!fs.existsSync(folder) || isWritable(folder)) continue;
+    const code = fs.existsSync(folder) ? refusesWrites(folder) : "";
+    if (!code) continue;
     const file = path.relative(project.root, folder) || folder;
+    const readOnly = code === "EROFS";
     findings.push({
-      code: "not-writable",
+      code: readOnly ? "read-only" : "not-writable",
       level: "error",
-      message: `${file} cannot be written by this user`,
+      message: readOnly
+        ? `${file} is on a read-only file system: one can look, but nothing is recorded`
+        : `${file} cannot be written by this user`,
       file,
-      fix: `chmod u+rwx ${file}`,
+      fix: readOnly
+        ? `mount -o remount,rw "$(findmnt -nT ${file} -o TARGET)"`
+        : `chmod u+rwx ${file}`,
     });
   }
   const free = freeMegabytes(project.repository.commonDir);
@@ -227,12 +233,12 @@ function versionOf(command: string, pattern: RegExp): string | undefined {
   return error ? undefined : (pattern.exec(stdout ?? "")?.[1] ?? "of an unknown version");
 }
 
-function isWritable(folder: string): boolean {
+function refusesWrites(folder: string): string {
   try {
     fs.accessSync(folder, fs.constants.W_OK | fs.constants.X_OK);
-    return true;
-  } catch {
-    return false;
+    return "";
+  } catch (error) {
+    return error instanceof Error && "code" in error ? String(error.code) : "";
   }
 }
 
@@ -254,8 +260,11 @@ export function masked(text: string): string {
     [userInfo().username, "<user>"],
   ];
   let safe = text;
-  for (const [secret, mask] of own) if (secret.length > 2) safe = safe.replaceAll(secret, mask);
+  for (const [secret, mask] of own) {
+    if (secret.length > 2 && secret !== "root") safe = safe.replaceAll(secret, mask);
+  }
   return safe
+    .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, "<secret>")
     .replace(/\b[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}\b/g, "<mail>")
     .replace(
       /\b(sk|pk|ghp|gho|ghs|github_pat|glpat|xox[abp]|npm|AKIA)[-_]?[A-Za-z0-9_-]{12,}/g,

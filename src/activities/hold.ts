@@ -113,6 +113,9 @@ export async function hold(project: Project, command: string): Promise<Result<He
     sinceSnapshot = 0;
   };
 
+  /** What we last saw or put there, so that a change by somebody else is told from ours. */
+  let lastShown: string | undefined = rendered?.text;
+
   const record = async (...events: Event[]): Promise<Result<ProjectState>> => {
     const at = world.now();
     const next = events.reduce(
@@ -133,6 +136,10 @@ export async function hold(project: Project, command: string): Promise<Result<He
       ...(moved && { git: place }),
     });
     if (!appended.ok) return appended;
+    // Bytes that were taken over are what stands on disk: they may be replaced from now on.
+    for (const event of events) {
+      if (event.type === "state-file-adopted" && takenOver.has(event.why)) lastShown = event.text;
+    }
     head = appended.value;
     state = next;
     git = place;
@@ -143,9 +150,6 @@ export async function hold(project: Project, command: string): Promise<Result<He
     if (due) await snapshot();
     return succeed(state);
   };
-
-  /** What we last saw or put there, so that a change by somebody else is told from ours. */
-  let lastShown: string | undefined = rendered?.text;
 
   /**
    * Brings the file up to date, unless somebody changed it under us: such a file is left alone
@@ -311,6 +315,8 @@ function createShower(
     },
   };
 }
+
+const takenOver: ReadonlySet<string> = new Set(["imported", "hand-edit", "came-with-git"]);
 
 /** How much a reader has to fold at the most, after a crash. */
 const snapshotEvery = 256;

@@ -175,6 +175,14 @@ export async function migrate(project: Project, held: Held, to: Form): Promise<R
     adoption({ ...here, ...reading, state, corrections }, "migrated", path, converted.value.text),
   );
   if (!migrated.ok) return migrated;
+  const after = await held.look();
+  if (!after.ok) return after;
+  if (after.value.here.verdict.is !== "as-recorded") {
+    return fail("disk", `${path} could not be written anew; its bytes are as they were`, {
+      file: path,
+      hint: "autodev doctor",
+    });
+  }
   said.push(`${path} is of generation ${to.generation} now`);
   for (const lost of converted.value.lost) {
     said.push(`${lost} has no place in generation ${to.generation}; the journal keeps it`);

@@ -5,7 +5,7 @@
 import { isAgent, isCI } from "std-env";
 import { type Answer, decisionBlock, optionFor, type Question } from "../core/decision.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import { type Ask, notify, shown } from "../project.ts";
+import { type Ask, initRepository, notify, openProject, type Project, shown } from "../project.ts";
 import { isTerminal, printError } from "./output.ts";
 
 export interface AskOptions {
@@ -23,6 +23,32 @@ export function askerFor(options: AskOptions): Ask {
     if (!isInteractive(options)) return succeed(undefined);
     return readLetter(question, elsewhere);
   };
+}
+
+/** A first write outside a repository: at a terminal, one can be made on the spot. */
+export async function openRepository(options: AskOptions): Promise<Result<Project>> {
+  const project = openProject(process.cwd());
+  if (project.repository || !isInteractive(options)) return succeed(project);
+  const chosen = await readLetter(
+    {
+      kind: "no-repository",
+      subject: project.root,
+      cycle: 1,
+      cause: "first write",
+      question: `${project.root} is not in a git repository — make one?`,
+      options: [
+        { key: "A", text: "Run git init here: autodev keeps its memory in .git" },
+        { key: "B", text: "Stop; nothing is written" },
+      ],
+      recommendation: "A",
+      reason: "without git nothing can be recorded",
+      blocks: "everything that writes",
+    },
+    () => undefined,
+  );
+  if (!chosen.ok) return chosen;
+  if (chosen.value === "A") initRepository(project.root);
+  return succeed(openProject(process.cwd()));
 }
 
 /** The name that an answer is recorded under. */
@@ -43,10 +69,12 @@ function readLetter(
   question: Question,
   elsewhere: () => Answer | undefined,
 ): Promise<Result<string | undefined>> {
+  const { stdin } = process;
+  // Before anything is shown: what is typed from now on comes as it is typed.
+  stdin.setRawMode(true);
   for (const line of decisionBlock(question)) printError(shown(line));
   const keys = question.options.map((option) => option.key).join("/");
   process.stderr.write(` ${keys}? `);
-  const { stdin } = process;
   return new Promise((resolve) => {
     const finish = (result: Result<string | undefined>, echo: string): void => {
       clearInterval(watch);
@@ -65,7 +93,8 @@ function readLetter(
         if (char === "\u0003") {
           return finish(fail("interrupted", "interrupted; the decision stays open"), "^C");
         }
-        if (char === "\u0004") return onEnd();
+        // An end of input that came before we listened arrives as a NUL.
+        if (char === "\u0004" || char === "\0") return onEnd();
         const option = optionFor(question, char);
         if (option) return finish(succeed(option.key), option.key);
       }
@@ -74,7 +103,6 @@ function readLetter(
       const answer = elsewhere();
       if (answer) finish(succeed(answer.key), `${answer.key}, answered by ${shown(answer.by)}`);
     }, 200);
-    stdin.setRawMode(true);
     stdin.on("data", onData).on("end", onEnd);
     stdin.resume();
   });

@@ -16,6 +16,7 @@ import {
   type Disk,
   isMissing,
   realDisk,
+  reasonFor,
   replaceFile,
   temporaryMark,
 } from "./file/disk.ts";
@@ -24,7 +25,9 @@ import {
   diskFailure,
   emptyHead,
   type History,
+  journalFolder,
   type Mark,
+  newestFolder,
   openWriter,
   type Place,
   readAfter,
@@ -33,7 +36,7 @@ import {
 } from "./file/journal.ts";
 import { acquireLock, holderOf, isLocked, type Lock } from "./file/lock.ts";
 import { leftovers, readProjection, writeProjection } from "./file/projection.ts";
-import { examineJournal, repairJournal } from "./file/repair.ts";
+import { examineJournal, mendedFolder, repairJournal } from "./file/repair.ts";
 
 export interface FileStoreOptions {
   /** `<git common dir>/autodev` */
@@ -82,6 +85,16 @@ export function createFileStore(options: FileStoreOptions): Store {
     }
     const history = readWhole(place);
     if (!history.ok) return history;
+    if (history.value.head.seq === 0 && place.disk.exists(mendedFolder(place))) {
+      return fail(
+        "journal-damaged",
+        `${path.join(place.shown, "journal")} was being mended when the machine stopped`,
+        {
+          file: path.join(place.shown, "journal"),
+          hint: "autodev doctor --fix finishes it",
+        },
+      );
+    }
     // What a snapshot has seen was acknowledged: a journal that is shorter has lost it.
     const shorter = saved && history.value.head.seq < saved.mark.head.seq;
     if (shorter && allEpochs(place).length > 0) {
@@ -218,6 +231,19 @@ export function createFileStore(options: FileStoreOptions): Store {
         present: saved !== undefined,
         mark: readSnapshot(saved)?.mark,
       });
+      const own = [place.folder, journalFolder(place), answersFolder, newestFolder(place)];
+      for (const folder of own.filter((each) => place.disk.exists(each))) {
+        const refused = place.disk.refusesWrites(folder);
+        if (!refused || refused === "EROFS") continue;
+        const name = path.join(place.shown, path.relative(place.folder, folder));
+        findings.push({
+          code: "not-writable",
+          level: "error",
+          message: `${name} cannot be written: ${reasonFor(refused)} (${refused})`,
+          file: name,
+          fix: `chmod u+rwx ${name}`,
+        });
+      }
       for (const file of unreadableAnswers()) {
         const name = path.join(place.shown, "answers", path.basename(file));
         findings.push({

@@ -25,7 +25,8 @@ export async function run(options: DoctorOptions): Promise<number> {
   const findings = examine(project);
   const healthy = !findings.some((finding) => finding.level === "error");
   const output: DoctorOutput = { version: 1, root: project.root, healthy, findings, mended };
-  if (options.json) printJson(output);
+  if (options.json && options.report) print(masked(JSON.stringify(output, null, 2)));
+  else if (options.json) printJson(output);
   else if (options.report) print(masked(report(output)));
   else show(output, styleFor(options.color));
   return healthy ? exitCodes.finished : exitCodes.failure;

@@ -5,9 +5,9 @@
 import * as path from "node:path";
 import { flowNamed } from "../../core/flow/flows/index.ts";
 import type { FlowState } from "../../core/flow/state.ts";
-import { hold, openFlow, openProject } from "../../project.ts";
+import { hold, openFlow } from "../../project.ts";
 import { print, printError, printJson } from "../output.ts";
-import { type AskOptions, answeredBy, askerFor } from "../prompt.ts";
+import { type AskOptions, answeredBy, askerFor, openRepository } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { styleFor } from "../render/style.ts";
 import { summary } from "../render/summary.ts";
@@ -19,8 +19,10 @@ export interface StartOptions extends AskOptions {
 }
 
 export async function run(options: StartOptions): Promise<number> {
-  const project = openProject(process.cwd());
   const json = options.json === true;
+  const found = await openRepository(options);
+  if (!found.ok) return reportFailure(found.failure, json);
+  const project = found.value;
   const held = await hold(project, "autodev");
   if (!held.ok) return reportFailure(held.failure, json);
   const opened = await openFlow(project, held.value, {

@@ -26,6 +26,8 @@ export interface Disk {
   size(file: string): number;
   /** Permission bits; undefined: there is no such file. */
   mode(file: string): number | undefined;
+  /** The system's word for why nothing can be written there; empty: it can. */
+  refusesWrites(folder: string): string;
   /** Names, unordered; an absent folder is empty. */
   list(folder: string): string[];
   makeFolder(folder: string, mode?: number): Promise<void>;
@@ -131,6 +133,14 @@ export const realDisk: Disk = {
   realPath: (file) => unlessMissing(() => fs.realpathSync.native(file)),
   size: (file) => fs.statSync(file).size,
   mode: (file) => unlessMissing(() => fs.statSync(file).mode & 0o777),
+  refusesWrites(folder) {
+    try {
+      fs.accessSync(folder, fs.constants.W_OK | fs.constants.X_OK);
+      return "";
+    } catch (error) {
+      return codeOf(error);
+    }
+  },
   async makeFolder(folder, mode = 0o700) {
     await promises().mkdir(folder, { recursive: true, mode });
   },

@@ -79,6 +79,10 @@ const latestEpoch = (place: Place): number => {
   return 0;
 };
 
+/** Where the newest segments are. */
+export const newestFolder = (place: Place): string =>
+  path.dirname(segmentFile(place, latestEpoch(place)));
+
 // ── reading ────────────────────────────────────────────────────────────────────────────────────
 
 /** Where a line stands, so that the next reader can begin there. */

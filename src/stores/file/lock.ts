@@ -140,7 +140,9 @@ function writeHolder(fd: number, holder: Holder): void {
 }
 
 function lockedFailure(file: string, shown: string): ReturnType<typeof fail> {
-  const holder = holderOf(file);
+  const found = holderOf(file);
+  // Between taking the lock and writing it down, the file names the holder before: a dead one.
+  const holder = found && isGone(found) ? undefined : found;
   const who = holder
     ? `process ${holder.pid}${holder.host ? ` on ${holder.host}` : ""} (${holder.command || "autodev"}) since ${holder.since}`
     : "another autodev";
@@ -153,6 +155,17 @@ function lockedFailure(file: string, shown: string): ReturnType<typeof fail> {
         : `wait for it, or end it: kill ${holder.pid}`
       : "wait for it to end",
   });
+}
+
+/** For the message only; a process on another host or in another container is not seen. */
+function isGone({ pid, host }: Holder): boolean {
+  if (host !== process.getBuiltinModule("node:os").hostname()) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === "ESRCH";
+  }
 }
 
 /** For the message only. */

@@ -16,14 +16,14 @@ export function readProjection(disk: Disk, root: string, file: string): Result<s
       if (disk.kind(path.dirname(full)) !== "file") return succeed(undefined);
       return fail("state-file-not-a-file", `${folder} is a file, not a folder`, {
         file: folder,
-        hint: `move it away: mv ${folder} ${folder}.aside`,
+        hint: `mv ${folder} ${folder}.aside`,
       });
     }
     const target = kind === "link" ? disk.realPath(full) : full;
     if (target === undefined) {
       return fail("state-file-not-a-file", `${file} is a link to something that is not there`, {
         file,
-        hint: `remove the link: rm ${file}`,
+        hint: `rm ${file}`,
       });
     }
     const outside = outsideOf(disk, root, full);
@@ -34,7 +34,7 @@ export function readProjection(disk: Disk, root: string, file: string): Result<s
         `${file} is ${disk.kind(target) === "folder" ? "a folder" : "no plain file"}`,
         {
           file,
-          hint: `move it away: mv ${file} ${file}.aside`,
+          hint: `mv ${file} ${file}.aside`,
         },
       );
     }
@@ -52,9 +52,7 @@ export function readProjection(disk: Disk, root: string, file: string): Result<s
     const code = codeOf(error);
     if (!code) throw error;
     const folder = path.dirname(file);
-    const hint = entersFolder(disk, full)
-      ? `give yourself the right to read it: chmod u+rw ${file}`
-      : `give yourself the right to enter it: chmod u+rwx ${folder}`;
+    const hint = entersFolder(disk, full) ? `chmod u+rw ${file}` : `chmod u+rwx ${folder}`;
     return fail("state-file-unreadable", `${file} cannot be read: ${reasonFor(code)} (${code})`, {
       file,
       hint,
@@ -113,12 +111,14 @@ function outsideOf(disk: Disk, root: string, full: string): Failure | undefined 
     return undefined;
   }
   const file = path.relative(root, full);
+  // Removing a link loses nothing of what it leads to.
+  const link = disk.kind(full) === "link" ? file : path.dirname(file);
   const { failure } = fail(
     "state-file-outside",
     `${file} leads out of the repository, to ${real}`,
     {
       file,
-      hint: "replace the link by a plain file inside the repository",
+      hint: `rm ${link}`,
     },
   );
   return failure;
@@ -129,7 +129,7 @@ function decode(bytes: Buffer, file: string): Result<string> {
     return fail("state-file-encoding", `${file}:1 is UTF-16; a state file is UTF-8`, {
       file,
       line: 1,
-      hint: `convert it: iconv -f UTF-16 -t UTF-8 ${file}, or: autodev doctor --fix`,
+      hint: "autodev doctor --fix sets it aside and writes the position anew",
     });
   }
   const text = bytes.toString("utf8");

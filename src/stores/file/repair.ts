@@ -23,7 +23,8 @@ import {
 import { encodeRecord, genesis, type RecordLine, salvageRecords } from "./record.ts";
 
 const mend = "autodev doctor --fix";
-const mendedFolder = (place: Place): string => path.join(place.folder, "journal-mended");
+/** Where a mended journal waits until the damaged one is out of the way. */
+export const mendedFolder = (place: Place): string => path.join(place.folder, "journal-mended");
 
 const damageCode: Record<Damage["kind"], string> = {
   flipped: "journal-flipped",

@@ -15,10 +15,9 @@ const commands = readdirSync("src/cli/commands")
 const leanBuiltins = {
   name: "lean-builtins",
   setup(bundle) {
-    bundle.onResolve({ filter: /^node:(fs|path)$/ }, ({ path }) => ({
-      path,
-      namespace: "builtin",
-    }));
+    bundle.onResolve({ filter: /^node:(fs|path)$/ }, ({ path, kind }) =>
+      kind === "import-statement" ? { path, namespace: "builtin" } : undefined,
+    );
     bundle.onLoad({ filter: /.*/, namespace: "builtin" }, async ({ path }) => {
       const names = Object.keys(await import(path)).filter(
         (name) => name !== "default" && name !== "promises",

@@ -44,24 +44,27 @@ export function placeOf({ gitDir, commonDir }: Repository): GitPlace {
 /** `placeOf`, asked again and again: the files are read only when they have changed. */
 export function placeWatch(repository: Repository): () => GitPlace {
   const { gitDir, commonDir } = repository;
-  const head = path.join(gitDir, "HEAD");
-  const packedRefs = path.join(commonDir, "packed-refs");
-  let place: GitPlace | undefined;
-  let seen = "";
+  let place = placeOf(repository);
+  const watched = (): string => {
+    const ref = place.branch ? stamp(path.join(commonDir, place.branch)) : "";
+    const packedRefs = ref === absent ? stamp(path.join(commonDir, "packed-refs")) : "";
+    return `${stamp(path.join(gitDir, "HEAD"))} ${ref} ${packedRefs}`;
+  };
+  let seen = watched();
   return () => {
-    const ref = place?.branch ? path.join(commonDir, place.branch) : head;
-    const now = `${stamp(head)} ${stamp(ref)} ${stamp(packedRefs)}`;
-    if (place && now === seen) return place;
-    place = placeOf(repository);
-    const then = place.branch ? path.join(commonDir, place.branch) : head;
-    seen = `${stamp(head)} ${stamp(then)} ${stamp(packedRefs)}`;
+    if (watched() !== seen) {
+      place = placeOf(repository);
+      seen = watched();
+    }
     return place;
   };
 }
 
+const absent = "-";
+
 function stamp(file: string): string {
   const stat = fs.statSync(file, { throwIfNoEntry: false });
-  return stat ? `${stat.mtimeMs}-${stat.ino}-${stat.size}` : "-";
+  return stat ? `${stat.mtimeMs}-${stat.ino}-${stat.size}` : absent;
 }
 
 /** Nothing that a repository's own configuration names is run by our calls. */

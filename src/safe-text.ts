@@ -2,7 +2,13 @@
  * Text from files and agents is data: no escape sequence, no control character, no direction
  * override of theirs ever reaches a terminal. Line breaks become spaces: a value is one line.
  */
-export const shown = (text: string): string =>
+export const shown = (text: string): string => (suspicious.test(text) ? cleaned(text) : text);
+
+/** Most text is harmless, and telling so takes one look (\udb40 begins every tag character). */
+const suspicious =
+  /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\udb40]/;
+
+const cleaned = (text: string): string =>
   text
     // Whole sequences first (CSI, OSC and other strings up to their end), then what is left of them.
     .replace(/(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]/g, "")

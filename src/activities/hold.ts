@@ -15,7 +15,8 @@ import {
 import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
 import { effectOf } from "../core/flow/opening.ts";
 import type { FlowState } from "../core/flow/state.ts";
-import { isBlank, stateFileNames } from "../core/flow/state-file.ts";
+import { isBlank } from "../core/flow/state-file.ts";
+import { stateFileNames } from "../core/flow/state-names.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
 import { type GitPlace, samePlace } from "../core/git-place.ts";
 import { placeOf, placeWatch, type Repository } from "../git.ts";
@@ -126,7 +127,8 @@ export async function hold(project: Project, command: string): Promise<Result<He
     const same = next.flow === state.flow && next.stateFile === state.stateFile;
     const file = same ? rendered : renderedStateFile(next);
     const changed = file && (file.text !== rendered?.text || file.path !== rendered.path);
-    const place = placeNow();
+    // Only a rendering has to know where git stood when it was made.
+    const place = changed ? placeNow() : (git ?? placeNow());
     const moved = !samePlace(place, git);
     const appended = await session.append(head.seq, {
       at,

@@ -26,7 +26,6 @@ import {
   emptyHead,
   type History,
   journalFolder,
-  type Mark,
   newestFolder,
   openWriter,
   type Place,
@@ -37,6 +36,7 @@ import {
 import { acquireLock, holderOf, isLocked, type Lock } from "./file/lock.ts";
 import { leftovers, readProjection, writeProjection } from "./file/projection.ts";
 import { examineJournal, mendedFolder, repairJournal } from "./file/repair.ts";
+import { readSnapshot, writeSnapshot } from "./file/snapshot.ts";
 
 export interface FileStoreOptions {
   /** `<git common dir>/autodev` */
@@ -378,38 +378,6 @@ async function setAside(
 
 const unknownHolder: Holder = { pid: 0, host: "unknown", since: "unknown", command: "unknown" };
 
-// ── the snapshot ───────────────────────────────────────────────────────────────────────────────
-
-const snapshotWord = "autodev-snapshot1";
-
-const writeSnapshot = (mark: Mark, { state, rendered, git }: Snapshot): Buffer => {
-  const body = JSON.stringify({ mark, state, rendered, git });
-  return Buffer.from(`${snapshotWord} ${fingerprint(body)} ${body}
-`);
-};
-
-function readSnapshot(bytes: Buffer | undefined): { mark: Mark; snapshot: Snapshot } | undefined {
-  const text = bytes?.toString("utf8") ?? "";
-  const [word, print] = text.split(" ", 2);
-  if (word !== snapshotWord || print === undefined) return undefined;
-  const body = text.slice(word.length + print.length + 2, -1);
-  if (fingerprint(body) !== print) return undefined;
-  const { mark, ...snapshot } = JSON.parse(body) as Omit<Snapshot, "head"> & { mark: Mark };
-  return { mark, snapshot: { head: mark.head, ...snapshot } };
-}
-
-/** Against bad disks, not bad people; a cryptographic hash would cost `status` its instant start. */
-function fingerprint(text: string): string {
-  let a = 0xdeadbeef;
-  let b = 0x41c6ce57;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    a = Math.imul(a ^ code, 2654435761);
-    b = Math.imul(b ^ code, 1597334677);
-  }
-  return `${(a >>> 0).toString(16)}-${(b >>> 0).toString(16)}-${text.length}`;
-}
-
 function parseAnswer(bytes: Buffer | undefined): Answer | undefined {
   try {
     const answer: unknown = JSON.parse(bytes?.toString("utf8") ?? "");
@@ -431,5 +399,4 @@ const unreadable = (place: Place, error: unknown): ReturnType<typeof fail> => {
 const builtin = <T extends "node:crypto">(name: T): typeof import("node:crypto") =>
   process.getBuiltinModule(name);
 
-export const sha256 = (text: string): string =>
-  builtin("node:crypto").createHash("sha256").update(text).digest("hex");
+export const sha256 = (text: string): string => builtin("node:crypto").hash("sha256", text, "hex");

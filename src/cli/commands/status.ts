@@ -1,10 +1,12 @@
-/** `autodev status`: where am I? Looks, says, changes nothing. Kept lean: it must feel instant. */
+/**
+ * `autodev status`: where am I? Looks, says, changes nothing. Kept lean, because it must feel
+ * instant: a glance mostly tells; the whole look is a bundle of its own.
+ */
 import * as path from "node:path";
 import { openDecisions } from "../../core/evolve.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
-import { type Look, look, openProject } from "../../project.ts";
+import { glance, type Look } from "../../project.ts";
 import { print, printJson } from "../output.ts";
-import { exitCodes, reportFailure } from "../render/failure.ts";
 import { styleFor } from "../render/style.ts";
 import { summary } from "../render/summary.ts";
 import type { StatusOutput } from "../shapes.ts";
@@ -14,13 +16,22 @@ export interface StatusOptions {
   color?: boolean;
 }
 
+// A path that the bundler does not see.
+const load = (bundle: string): { run(options: StatusOptions): number } => {
+  const file = `./${bundle}.cjs`;
+  return require(file) as { run(options: StatusOptions): number };
+};
+
 export function run(options: StatusOptions): number {
-  const project = openProject(process.cwd());
-  const looked = look(project);
-  if (!looked.ok) return reportFailure(looked.failure, options.json === true);
-  if (options.json) printJson(statusOutput(looked.value, project.root));
-  else print(summary(looked.value, path.basename(project.root), styleFor(options.color)));
-  return exitCodes.finished;
+  const glanced = glance(process.cwd());
+  if (!glanced) return load("status-whole").run(options);
+  return showStatus(glanced.look, glanced.root, options);
+}
+
+export function showStatus(look: Look, root: string, options: StatusOptions): number {
+  if (options.json) printJson(statusOutput(look, root));
+  else print(summary(look, path.basename(root), styleFor(options.color)));
+  return 0;
 }
 
 export function statusOutput({ here, state }: Look, root: string): StatusOutput {

@@ -5,7 +5,7 @@
  */
 import { fail, type Result, succeed } from "../failure.ts";
 import { type Generation, toGeneration, type Variant } from "./generations.ts";
-import { readPosition, stepFrom, writeScalarSubStep } from "./position.ts";
+import { type Reading, readPosition, stepFrom, writeScalarSubStep } from "./position.ts";
 import {
   addRows,
   keyDecisionsIn,
@@ -24,6 +24,7 @@ import {
   removeField,
   type StateFile,
   setField,
+  setFields,
   setScalarSubStep,
   setSubStep,
   setTitle,
@@ -53,11 +54,10 @@ export function renderStateFile(
   state: FlowState,
   form: Form = currentForm,
 ): Result<string> {
-  const parsed = parseStateFile(base ?? bareFile, "state file");
+  const readBase = readOnce(base ?? bareFile);
   // Bytes that cannot be read never become a base: whoever adopts them parses them first.
-  if (!parsed.ok) return parsed;
-  const file = parsed.value;
-  const before = readPosition(file, "state file");
+  if (!readBase.ok) return readBase;
+  const { file, before } = readBase.value;
 
   const changes: [FieldPath, string][] = [];
   const fresh = base === undefined;
@@ -89,8 +89,7 @@ export function renderStateFile(
   const edited = orRewritten(
     file,
     (start) => {
-      let next = start;
-      for (const [field, value] of changes) next = setField(next, field, value);
+      const next = changes.length > 0 ? setFields(start, changes) : start;
       if (!subStepMoved) return next;
       return form.generation === 3
         ? setSubStep(next, state.subStep, scalar)
@@ -99,6 +98,25 @@ export function renderStateFile(
     blockLines(state, form),
   );
   return succeed(textOf(withSections(edited, before.state, state, form)));
+}
+
+interface ReadBase {
+  readonly file: StateFile;
+  readonly before: Reading;
+}
+
+/** One base serves a whole run of renderings: the last one is remembered. */
+let remembered: { text: string; read: Result<ReadBase> } | undefined;
+
+function readOnce(text: string): Result<ReadBase> {
+  if (remembered?.text !== text) {
+    const parsed = parseStateFile(text, "state file");
+    const read = parsed.ok
+      ? succeed({ file: parsed.value, before: readPosition(parsed.value, "state file") })
+      : parsed;
+    remembered = { text, read };
+  }
+  return remembered.read;
 }
 
 /** The block as we write it when there is nothing to keep; the step must have a number in it. */

@@ -10,11 +10,6 @@
  */
 import { fail, type Result, succeed } from "../failure.ts";
 
-export const stateFileNames = ["_autodev_state.md", "_autopilot_state.md"] as const;
-
-/** Larger than any state file and small enough to parse without a thought. */
-export const largestStateFile = 1024 * 1024;
-
 export interface Line {
   readonly text: string;
   readonly ending: "" | "\n" | "\r\n";
@@ -154,16 +149,33 @@ export const quoteDetail = (detail: string): string =>
 export const oneLine = (value: string): string => value.replace(/[\r\n\t]+/g, " ").trim();
 
 /** Changes one field's line; a field that is not there yet gets a line of its own. */
-export function setField(file: StateFile, field: FieldPath, value: string): StateFile {
-  const present = file.fields.get(field);
-  if (!present) return insertField(file, field, value);
-  const line = file.lines[present.at] as Line;
-  const colon = keyPrefix.exec(line.text)?.[0] ?? "";
-  const prefix = value === "" ? colon.trimEnd() : colon.endsWith(":") ? `${colon} ` : colon;
-  return reparsed(
-    file,
-    replaceLines(file.lines, present.at, 1, [{ ...line, text: prefix + value }]),
-  );
+export const setField = (file: StateFile, field: FieldPath, value: string): StateFile =>
+  setFields(file, [[field, value]]);
+
+/** Several at once, in one pass: what is present keeps its place, what is missing is inserted. */
+export function setFields(
+  file: StateFile,
+  changes: readonly (readonly [FieldPath, string])[],
+): StateFile {
+  const lines = [...file.lines];
+  const fields = new Map(file.fields);
+  const missing: (readonly [FieldPath, string])[] = [];
+  for (const [field, value] of changes) {
+    const present = file.fields.get(field);
+    const line = present && lines[present.at];
+    if (!line) {
+      missing.push([field, value]);
+      continue;
+    }
+    const colon = keyPrefix.exec(line.text)?.[0] ?? "";
+    const prefix = value === "" ? colon.trimEnd() : colon.endsWith(":") ? `${colon} ` : colon;
+    lines[present.at] = { ...line, text: prefix + value };
+    fields.set(field, { at: present.at, written: value });
+  }
+  // A new value on an old line moves nothing, but for `sub_step`, whose emptiness means something.
+  const reshaped = changes.some(([field]) => field === "sub_step");
+  const start = reshaped ? reparsed(file, lines) : { ...file, lines, fields };
+  return missing.reduce((next, [field, value]) => insertField(next, field, value), start);
 }
 
 export function removeField(file: StateFile, field: FieldPath): StateFile {
@@ -597,10 +609,11 @@ export function setSubStep(
   scalar: string,
 ): StateFile {
   try {
-    let next = file.structured ? file : setField(file, "sub_step", "");
-    next = setField(next, "sub_step.phase", String(subStep.phase));
-    next = setField(next, "sub_step.name", oneLine(subStep.name));
-    return setField(next, "sub_step.detail", quoteDetail(subStep.detail));
+    return setFields(file.structured ? file : setField(file, "sub_step", ""), [
+      ["sub_step.phase", String(subStep.phase)],
+      ["sub_step.name", oneLine(subStep.name)],
+      ["sub_step.detail", quoteDetail(subStep.detail)],
+    ]);
   } catch (error) {
     if (!(error instanceof EditBreaksFile)) throw error;
     return setScalarSubStep(file, scalar);

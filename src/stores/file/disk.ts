@@ -193,22 +193,32 @@ export const realDisk: Disk = {
   },
 };
 
-/** Plain callbacks: one transition is one write and one sync, with nothing else in between. */
+/** One transition is one write and one sync, with nothing else in between. */
 const appendFile = (fd: number): AppendFile => ({
-  append: (bytes) =>
-    new Promise((resolve, reject) => {
-      fs.write(fd, bytes, 0, bytes.length, null, (error, written) => {
-        if (error) reject(error);
-        else if (written < bytes.length) reject(shortWrite(written, bytes.length));
-        else resolve();
-      });
-    }),
-  sync: () =>
-    new Promise((resolve, reject) => {
-      fs.fdatasync(fd, (error) => (error ? reject(error) : resolve()));
-    }),
+  // Into the page cache, at once: a trip to the thread pool would cost more than the write.
+  async append(bytes) {
+    const written = fs.writeSync(fd, bytes, 0, bytes.length);
+    if (written < bytes.length) throw shortWrite(written, bytes.length);
+  },
+  sync: () => syncData(fd),
   close: () => new Promise((resolve) => fs.close(fd, () => resolve())),
 });
+
+/** A disk that answers within this is not worth a trip to the thread pool. */
+const quickMs = 10;
+let lastSyncMs = 0;
+
+/** On a slow disk the event loop goes on meanwhile; on a fast one going there is the slow part. */
+async function syncData(fd: number): Promise<void> {
+  const began = performance.now();
+  if (lastSyncMs < quickMs) fs.fdatasyncSync(fd);
+  else {
+    await new Promise<void>((resolve, reject) => {
+      fs.fdatasync(fd, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+  lastSyncMs = performance.now() - began;
+}
 
 const shortWrite = (written: number, wanted: number): Error =>
   Object.assign(new Error(`only ${written} of ${wanted} bytes were written`), { code: "ENOSPC" });

@@ -132,17 +132,29 @@ export function readWhole(place: Place): Result<History> {
   return succeed(historyOf(walk, walk.links));
 }
 
+/**
+ * How the journal stands to a mark: it ends there, it goes on, or it does not hold it any more.
+ * One look at one line: nothing is computed and nothing else is read.
+ */
+export function standsTo(place: Place, mark: Mark): "ends" | "goes-on" | "lost" {
+  const bytes = place.disk.readFrom(segmentFile(place, mark.segment), mark.start);
+  const length = mark.end - mark.start;
+  if (!bytes || bytes.length < length) return "lost";
+  const line = bytes.toString("latin1", 0, Math.min(bytes.length, 220));
+  if (!claimsHash(line, mark.head.hash)) return "lost";
+  const latest = latestEpoch(place);
+  if (latest < mark.segment) return "lost";
+  return bytes.length === length && latest === mark.segment ? "ends" : "goes-on";
+}
+
 /** What came after `mark`; undefined: the journal does not hold that mark any more. */
 export function readAfter(place: Place, mark: Mark): Result<History> | undefined {
-  const bytes = place.disk.readFrom(segmentFile(place, mark.segment), mark.start);
-  if (!bytes || bytes.length < mark.end - mark.start) return undefined;
-  const line = bytes.toString("latin1", 0, Math.min(bytes.length, 220));
-  if (!claimsHash(line, mark.head.hash)) return undefined;
-  const latest = latestEpoch(place);
-  if (latest < mark.segment) return undefined;
-  if (bytes.length === mark.end - mark.start && latest === mark.segment) {
+  const stands = standsTo(place, mark);
+  if (stands === "lost") return undefined;
+  if (stands === "ends") {
     return succeed({ head: mark.head, mark, transitions: [], late: [], torn: [] });
   }
+  const latest = latestEpoch(place);
   const later: { epoch: number; from: number }[] = [{ epoch: mark.segment, from: mark.start }];
   for (let epoch = mark.segment + 1; epoch <= latest; epoch++) later.push({ epoch, from: 0 });
   const walk = walkSegments(place, later);
@@ -446,7 +458,7 @@ function writer(
     }
     try {
       const full = suspect || claim.bytes > largestSegment;
-      if (overtaken(place, claim.epoch) || (full && !(await moveOn()))) {
+      if (full && (overtaken(place, claim.epoch) || !(await moveOn()))) {
         fenced = true;
         return fencedFailure(place, claim.epoch);
       }

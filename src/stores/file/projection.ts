@@ -4,7 +4,7 @@
  */
 import * as path from "node:path";
 import { type Failure, fail, type Result, succeed } from "../../core/failure.ts";
-import { largestStateFile } from "../../core/flow/state-file.ts";
+import { largestStateFile } from "../../core/flow/state-names.ts";
 import { codeOf, type Disk, reasonFor, replaceFile, temporaryMark } from "./disk.ts";
 
 export function readProjection(disk: Disk, root: string, file: string): Result<string | undefined> {

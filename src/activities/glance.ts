@@ -1,0 +1,42 @@
+import { stateFileNames } from "../core/flow/state-names.ts";
+import type { Snapshot } from "../store.ts";
+import type { Look } from "./hold.ts";
+
+/**
+ * What `look` would say if the file is exactly as it was left and nobody is asked anything.
+ * Undefined in every other case: this never judges, it only recognises.
+ */
+export function lookFrom(
+  snapshot: Snapshot,
+  readProjection: (file: string) => string | undefined,
+): Look | undefined {
+  const { state, rendered, head } = snapshot;
+  if (!state.flow || !state.stateFile || !rendered) return undefined;
+  const decisions = Object.values(state.decisions);
+  if (decisions.some(({ answer, withdrawn }) => !answer && withdrawn === undefined))
+    return undefined;
+  const files: { path: string; text: string }[] = [];
+  for (const name of stateFileNames) {
+    const path = `_docs/${name}`;
+    const text = readProjection(path);
+    if (text === undefined) continue;
+    if (path !== rendered.path || text !== rendered.text) return undefined;
+    files.push({ path, text });
+  }
+  if (files.length === 0) return undefined;
+  const { generation, variant } = state.stateFile;
+  return {
+    state,
+    head,
+    here: {
+      source: "state",
+      state: state.flow,
+      generation,
+      variant,
+      corrections: [],
+      verdict: { is: "as-recorded" },
+      bothNames: false,
+      files,
+    },
+  };
+}

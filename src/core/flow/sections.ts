@@ -3,7 +3,13 @@
  * refuses (a section is history, not position); writing keeps every line that still holds.
  */
 import type { CompletedStep, LastSession, RetryRow } from "./state.ts";
-import { oneLine, type SectionName, type StateFile, spliceLines } from "./state-file.ts";
+import {
+  oneLine,
+  type SectionName,
+  type StateFile,
+  sectionNames,
+  spliceLines,
+} from "./state-file.ts";
 
 export const keyDecisionsIn = (file: StateFile): string[] => bulletsIn(file, "key decisions");
 
@@ -196,7 +202,10 @@ function dropLines(
   return next;
 }
 
-/** Into the section, after its last filled line; a section that is not there is made at the end. */
+/**
+ * Into the section, after its last filled line. A section that is not there is made where it
+ * belongs: before the first of those that come after it, or at the end.
+ */
 function addLines(
   file: StateFile,
   section: SectionName,
@@ -206,9 +215,14 @@ function addLines(
   if (texts.length === 0) return file;
   const range = file.sections.get(section);
   if (!range) {
-    const tail = file.lines[file.lines.length - 1];
-    const gap = tail && tail.text.trim() !== "" ? [""] : [];
-    return spliceLines(file, file.lines.length, 0, [...gap, `## ${heading}`, ...texts]);
+    const later = sectionNames
+      .slice(sectionNames.indexOf(section) + 1)
+      .flatMap((name) => file.sections.get(name)?.heading ?? []);
+    const at = later.length > 0 ? Math.min(...later) : file.lines.length;
+    const above = file.lines[at - 1];
+    const gap = above && above.text.trim() !== "" ? [""] : [];
+    const end = at < file.lines.length ? [""] : [];
+    return spliceLines(file, at, 0, [...gap, `## ${heading}`, ...texts, ...end]);
   }
   let at = range.end;
   while (at > range.start && (file.lines[at - 1]?.text.trim() ?? "") === "") at--;

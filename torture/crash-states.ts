@@ -146,7 +146,8 @@ function projectOn(disk: Disk, subject: Subject): Project {
       root,
       disk,
       lock: () => ({ ok: true, value: { release: () => {} } }),
-      unique: () => `${++names}`,
+      // As if by a process that is gone.
+      unique: () => `0-${++names}`,
     }),
     world: {
       now: () => at,

@@ -458,7 +458,7 @@ function writer(
     }
     try {
       const full = suspect || claim.bytes > largestSegment;
-      if (full && (overtaken(place, claim.epoch) || !(await moveOn()))) {
+      if (hasSuccessor(place, claim.epoch) || (full && !(await moveOn()))) {
         fenced = true;
         return fencedFailure(place, claim.epoch);
       }

@@ -89,8 +89,8 @@ export function flockUnused(fd: number): Attempt {`,
     guard: byLockRaces,
     plant: {
       file: journal,
-      find: "const overtaken = (place: Place, epoch: number): boolean =>",
-      replace: "const overtaken = (place: Place, epoch: number): boolean => epoch < 0 &&",
+      find: "place.disk.exists(segmentFile(place, epoch + 1));",
+      replace: "epoch < 0 && place.disk.exists(segmentFile(place, epoch + 1));",
     },
   },
   {

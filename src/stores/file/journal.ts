@@ -517,9 +517,12 @@ function writer(
   };
 }
 
+const hasSuccessor = (place: Place, epoch: number): boolean =>
+  place.disk.exists(segmentFile(place, epoch + 1));
+
 /** Somebody claimed a later epoch, or took our segment away under us. */
 const overtaken = (place: Place, epoch: number): boolean =>
-  place.disk.exists(segmentFile(place, epoch + 1)) || !place.disk.exists(segmentFile(place, epoch));
+  hasSuccessor(place, epoch) || !place.disk.exists(segmentFile(place, epoch));
 
 const fencedFailure = (place: Place, epoch: number): ReturnType<typeof fail> =>
   fail(

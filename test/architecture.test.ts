@@ -12,9 +12,9 @@ const areas: Record<
   core: { is: /^src\/core\//, mayImport: ["core"], packages: ["zod"] },
   contract: { is: /^src\/(store|agent|tracker|engine)\.ts$/, mayImport: ["core"], packages: [] },
   single: {
-    is: /^src\/(git|exec|clock|trust|sandbox|safe-text|stack|notify|result-tool)\.ts$/,
+    is: /^src\/(config|git|exec|clock|trust|sandbox|safe-text|stack|notify|result-tool)\.ts$/,
     mayImport: ["core", "single"],
-    packages: ["node:"],
+    packages: ["node:", "yaml"],
   },
   store: { is: /^src\/stores\//, mayImport: ["core", "contract", "store"], packages: ["node:"] },
   activity: {

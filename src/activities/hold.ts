@@ -124,7 +124,10 @@ export async function hold(project: Project, command: string): Promise<Result<He
         evolve(folding, { ...event, seq: head.seq + 1 + index, at, run: flowRun } as RecordedEvent),
       state,
     );
-    const same = next.flow === state.flow && next.stateFile === state.stateFile;
+    const same =
+      next.flow === state.flow &&
+      next.stateFile === state.stateFile &&
+      next.sections === state.sections;
     const file = same ? rendered : renderedStateFile(next);
     const changed = file && (file.text !== rendered?.text || file.path !== rendered.path);
     // Only a rendering has to know where git stood when it was made.

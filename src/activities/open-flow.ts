@@ -1,4 +1,5 @@
 /** Carries out the moves that come before a flow goes on (see core/flow/opening.ts). */
+import { readConfig } from "../config.ts";
 import { type Answer, type Decision, decisionBlock, type Question } from "../core/decision.ts";
 import { openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
@@ -27,6 +28,8 @@ export async function openFlow(
   options: { ask: Ask; by: string },
 ): Promise<Result<Opened>> {
   const said: string[] = [];
+  const configured = await applyConfig(project, held);
+  if (!configured.ok) return configured;
   for (;;) {
     const looked = await held.look();
     if (!looked.ok) return looked;
@@ -72,6 +75,15 @@ export async function openFlow(
       }
     }
   }
+}
+
+/** What the settings change about the files is recorded, so that the fold renders them alike. */
+async function applyConfig(project: Project, held: Held): Promise<Result<unknown>> {
+  const config = readConfig(project.root);
+  if (!config.ok) return config;
+  const { sections } = config.value;
+  if ((held.state.sections ?? "pointer") === sections) return succeed(undefined);
+  return held.record({ type: "sections-chosen", sections });
 }
 
 /** After one of two files was set aside, the other is the truth, whatever it was before. */

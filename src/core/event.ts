@@ -84,6 +84,12 @@ const BlockerRaised = z.object({ type: z.literal("blocker-raised"), text: z.stri
 const BlockerCleared = z.object({ type: z.literal("blocker-cleared"), text: z.string() });
 const TrackerChosen = z.object({ type: z.literal("tracker-chosen"), tracker: z.string() });
 
+/** The project's settings say how much the state file tells. */
+const SectionsChosen = z.object({
+  type: z.literal("sections-chosen"),
+  sections: z.enum(["pointer", "full"]),
+});
+
 const DecisionAsked = z.object({
   type: z.literal("decision-asked"),
   decision: z.object({
@@ -145,6 +151,7 @@ export const Event = z.discriminatedUnion("type", [
   BlockerRaised,
   BlockerCleared,
   TrackerChosen,
+  SectionsChosen,
   DecisionAsked,
   DecisionAnswered,
   DecisionWithdrawn,

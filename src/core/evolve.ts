@@ -7,7 +7,7 @@ import type { RecordedEvent } from "./event.ts";
 import { evolveFlow } from "./flow/evolve.ts";
 import type { Generation, Variant } from "./flow/generations.ts";
 import { currentForm, renderStateFile } from "./flow/render.ts";
-import type { FlowState } from "./flow/state.ts";
+import type { FlowState, Sections } from "./flow/state.ts";
 
 /** The bytes that later renderings are edits of, and how that file is written. */
 export interface AdoptedFile {
@@ -24,6 +24,8 @@ export interface AdoptedFile {
 export interface ProjectState {
   readonly flow?: FlowState;
   readonly stateFile?: AdoptedFile;
+  /** Absent: "pointer". */
+  readonly sections?: Sections;
   readonly decisions: Readonly<Record<string, Decision>>;
 }
 
@@ -46,6 +48,8 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
       };
       return { ...state, ...(flow && { flow }), stateFile };
     }
+    case "sections-chosen":
+      return { ...state, sections: event.sections };
     case "decision-asked":
       // Asked once, ever: a second record of the same id changes nothing.
       if (state.decisions[event.decision.id]) return state;
@@ -84,8 +88,9 @@ export const openDecisions = (state: ProjectState): Decision[] =>
 export function renderedStateFile(state: ProjectState): { path: string; text: string } | undefined {
   const { flow, stateFile } = state;
   if (!flow || !stateFile) return undefined;
-  const own = renderStateFile(stateFile.text, flow, stateFile);
-  const text = own.ok ? own : renderStateFile(stateFile.text, flow, currentForm);
+  const { sections } = state;
+  const own = renderStateFile(stateFile.text, flow, stateFile, sections);
+  const text = own.ok ? own : renderStateFile(stateFile.text, flow, currentForm, sections);
   if (!text.ok) throw new Error(`an adopted state file does not render: ${text.failure.message}`);
   return { path: stateFile.path, text: text.value };
 }

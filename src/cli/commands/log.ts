@@ -142,6 +142,8 @@ export function sentence(event: RecordedEvent): string {
       return `no longer blocked: ${event.text}`;
     case "tracker-chosen":
       return `tracker: ${event.tracker}`;
+    case "sections-chosen":
+      return `the state file tells ${event.sections === "full" ? "its whole history" : "only the position"}`;
     case "decision-asked":
       return `decision ${event.decision.id} asked: ${event.decision.question}`;
     case "decision-answered":

@@ -139,3 +139,23 @@ cycle: 3
     expect(!result.ok && result.failure.message).toContain("Test-Spec Sync");
   });
 });
+
+describe("a state file that tells its whole history", () => {
+  const completed = [
+    { step: "9", name: "New Task", completed: "2026-01-01", outcome: "2 tasks" },
+    { step: "10", name: "Implement", completed: "2026-01-02", outcome: "done" },
+  ];
+
+  it("lists the completed steps first, and grows by a row", () => {
+    const full = (rows: typeof completed, base?: string): string => {
+      const result = renderStateFile(base, { ...state, completed: rows }, undefined, "full");
+      if (!result.ok) throw new Error(result.failure.message);
+      return result.value;
+    };
+    const one = full(completed.slice(0, 1));
+    expect(one).toContain(
+      "## Completed Steps\n| Step | Name | Completed | Key Outcome |\n|---|---|---|---|\n| 9 | New Task | 2026-01-01 | 2 tasks |\n",
+    );
+    expect(full(completed, one)).toBe(`${one}| 10 | Implement | 2026-01-02 | done |\n`);
+  });
+});

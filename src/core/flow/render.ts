@@ -14,7 +14,7 @@ import {
   setLastSession,
   setRows,
 } from "./sections.ts";
-import { awaitingInvocation, type CompletedStep, type FlowState } from "./state.ts";
+import { awaitingInvocation, type CompletedStep, type FlowState, type Sections } from "./state.ts";
 import {
   type FieldPath,
   oneLine,
@@ -53,6 +53,7 @@ export function renderStateFile(
   base: string | undefined,
   state: FlowState,
   form: Form = currentForm,
+  sections: Sections = "pointer",
 ): Result<string> {
   const readBase = readOnce(base ?? bareFile);
   // Bytes that cannot be read never become a base: whoever adopts them parses them first.
@@ -97,7 +98,7 @@ export function renderStateFile(
     },
     blockLines(state, form),
   );
-  return succeed(textOf(withSections(edited, before.state, state, form)));
+  return succeed(textOf(withSections(edited, before.state, state, { form, sections })));
 }
 
 interface ReadBase {
@@ -233,6 +234,10 @@ function renumberEndedAt(
   return file;
 }
 
+const completedTable = {
+  heading: "Completed Steps",
+  columns: ["Step", "Name", "Completed", "Key Outcome"],
+};
 const rowKey = (row: CompletedStep): string => JSON.stringify([row.step, row.name, row.completed]);
 const retryTable = {
   heading: "Retry Log",
@@ -241,21 +246,30 @@ const retryTable = {
 };
 
 /** A section whose story has not changed keeps every byte, however oddly it is written. */
-function withSections(file: StateFile, before: FlowState, state: FlowState, form: Form): StateFile {
+function withSections(
+  file: StateFile,
+  before: FlowState,
+  state: FlowState,
+  { form, sections }: { form: Form; sections: Sections },
+): StateFile {
+  const full = sections === "full";
   const changed = (section: keyof FlowState): boolean =>
     JSON.stringify(before[section]) !== JSON.stringify(state[section]);
   let next = file;
-  if (changed("completed") && next.sections.has("completed steps")) {
+  const hasTable = next.sections.has("completed steps");
+  if (full ? !hasTable || changed("completed") : hasTable && changed("completed")) {
     const known = new Set(before.completed.map(rowKey));
     const added = state.completed.filter((row) => !known.has(rowKey(row)));
     const inForm = ({ step }: CompletedStep): string =>
       form.generation === 3
         ? step
         : (toGeneration(form.generation, form.variant, state.flow, step)?.step ?? step);
+    const shown = hasTable ? added : state.completed;
     next = addRows(
       next,
       "completed steps",
-      added.map((row) => [inForm(row), row.name, row.completed, row.outcome]),
+      completedTable,
+      shown.map((row) => [inForm(row), row.name, row.completed, row.outcome]),
     );
   }
   if (changed("lastSession")) next = setLastSession(next, state.lastSession);
@@ -277,7 +291,12 @@ function withSections(file: StateFile, before: FlowState, state: FlowState, form
   if (changed("blockers")) {
     next = setBullets(next, "blockers", "Blockers", state.blockers.map(oneLine));
   }
-  if (changed("keyDecisions")) next = withKeyDecisions(next, state.keyDecisions.map(oneLine));
+  if (changed("keyDecisions")) {
+    const decisions = state.keyDecisions.map(oneLine);
+    next = full
+      ? setBullets(next, "key decisions", "Key Decisions", decisions)
+      : withKeyDecisions(next, decisions);
+  }
   return next;
 }
 

@@ -87,18 +87,25 @@ export function setRows(
     return cells !== undefined && !isRule(cells) && !isHeader(cells) && !wanted.has(keyOf(cells));
   });
   const added = rows.filter((row) => !present.has(keyOf(row))).map(rowText);
-  const header = kept.sections.has(section)
-    ? []
-    : [`| ${table.columns.join(" | ")} |`, `|${table.columns.map(() => "---").join("|")}|`];
+  const header = kept.sections.has(section) ? [] : headerOf(table.columns);
   return addLines(kept, section, table.heading, added.length > 0 ? [...header, ...added] : []);
 }
 
 /** Below the rows that are there, whatever they are; a table is never shortened here. */
-export const addRows = (
+export function addRows(
   file: StateFile,
   section: SectionName,
+  table: { heading: string; columns: readonly string[] },
   rows: readonly (readonly string[])[],
-): StateFile => addLines(file, section, section, rows.map(rowText));
+): StateFile {
+  const header = file.sections.has(section) ? [] : headerOf(table.columns);
+  return addLines(file, section, table.heading, [...header, ...rows.map(rowText)]);
+}
+
+const headerOf = (columns: readonly string[]): string[] => [
+  `| ${columns.join(" | ")} |`,
+  `|${columns.map(() => "---").join("|")}|`,
+];
 
 export function setLastSession(file: StateFile, session: LastSession | undefined): StateFile {
   if (!session) return file;

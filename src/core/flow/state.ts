@@ -54,6 +54,9 @@ export interface LastSession {
   readonly notes: string;
 }
 
+/** How much of its history a state file tells: only where we are, or all five sections. */
+export type Sections = "pointer" | "full";
+
 export interface FlowState extends Position {
   /** Steps recorded as skipped, by number: they count as satisfied. */
   readonly skipped: readonly string[];

@@ -425,8 +425,10 @@ notes: none`;
     const text = repo.read(present);
     expect(text).toContain("- Status: in_progress\r\n");
     const back = text.replace("Status: in_progress", "Status: paused");
-    expect(back.startsWith(odd)).toBe(true);
-    expect(back.slice(odd.length)).toMatch(/^\r\n\r\n## Key Decisions\r\n- .+\r\n$/);
+    // The new section stands where it belongs, before the last session; all else is as it was.
+    const added = /## Key Decisions\r\n- .+\r\n\r\n(?=## Last Session)/;
+    expect(back).toMatch(added);
+    expect(back.replace(added, "")).toBe(odd);
     expect(text).not.toMatch(/[^\r]\n/);
   });
 

@@ -12,15 +12,15 @@ import {
   type ProjectState,
   renderedStateFile,
 } from "../core/evolve.ts";
-import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
+import { fail, type Result, succeed } from "../core/failure.ts";
 import { effectOf } from "../core/flow/opening.ts";
 import type { FlowState } from "../core/flow/state.ts";
-import { isBlank } from "../core/flow/state-file.ts";
 import { stateFileNames } from "../core/flow/state-names.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
 import { type GitPlace, samePlace } from "../core/git-place.ts";
 import { placeOf, placeWatch, type Repository } from "../git.ts";
 import type { Head, Holder, Store, StoredTransition } from "../store.ts";
+import { createShowing, type Rendered, type Showing } from "./show.ts";
 import { survey } from "./survey.ts";
 
 /** Clock, identity and hashing are arguments. */
@@ -104,85 +104,60 @@ export async function hold(project: Project, command: string): Promise<Result<He
   }
   let { state, head, git, rendered } = folded.value;
   let sinceSnapshot = folded.value.folded;
-  // What a killed session left may not have reached the disk: it is synced when we rest.
-  let unsynced = sinceSnapshot > 0;
-  let notShown: Failure | undefined;
   const placeNow = placeWatch(repository);
+  const hashOf = (text: string): string => renderingHash(text, world);
+  const showing = createShowing({
+    store,
+    session,
+    hashOf,
+    rendered: () => rendered,
+    // What a killed session left may not have reached the disk.
+    unsynced: sinceSnapshot > 0,
+    every: world.showEvery,
+  });
 
   const snapshot = async (): Promise<void> => {
     await session.saveSnapshot({ head, state, ...(rendered && { rendered }), ...(git && { git }) });
     sinceSnapshot = 0;
   };
 
-  /** What we last saw or put there, so that a change by somebody else is told from ours. */
-  let lastShown: string | undefined = rendered?.text;
-
-  const record = async (...events: Event[]): Promise<Result<ProjectState>> => {
+  const recordNow = async (events: readonly Event[]): Promise<Result<ProjectState>> => {
     const at = world.now();
     const next = events.reduce(
       (folding, event, index) =>
         evolve(folding, { ...event, seq: head.seq + 1 + index, at, run: flowRun } as RecordedEvent),
       state,
     );
-    const same =
-      next.flow === state.flow &&
-      next.stateFile === state.stateFile &&
-      next.sections === state.sections;
-    const file = same ? rendered : renderedStateFile(next);
+    const file = rendersAlike(state, next) ? rendered : renderedStateFile(next);
     const changed = file && (file.text !== rendered?.text || file.path !== rendered.path);
     // Only a rendering has to know where git stood when it was made.
     const place = changed ? placeNow() : (git ?? placeNow());
-    const moved = !samePlace(place, git);
     const appended = await session.append(head.seq, {
       at,
       run: flowRun,
       events,
-      ...(changed && { rendered: { [file.path]: renderingHash(file.text, world) } }),
-      ...(moved && { git: place }),
+      ...(changed && { rendered: { [file.path]: hashOf(file.text) } }),
+      ...(!samePlace(place, git) && { git: place }),
     });
     if (!appended.ok) return appended;
-    // Bytes that were taken over are what stands on disk: they may be replaced from now on.
     for (const event of events) {
-      if (event.type === "state-file-adopted" && takenOver.has(event.why)) lastShown = event.text;
+      if (event.type === "state-file-adopted" && takenOver.has(event.why)) {
+        showing.tookOver(event.text);
+      }
     }
     head = appended.value;
     state = next;
     git = place;
     rendered = file;
     const due = ++sinceSnapshot >= snapshotEvery;
-    if (changed) shower.wanted();
-    if (due || world.showEvery === 0) await shower.settled({ durable: due });
+    if (changed) showing.wanted();
+    if (due || world.showEvery === 0) await showing.settled({ durable: due });
     if (due) await snapshot();
     return succeed(state);
   };
 
-  /**
-   * Brings the file up to date, unless somebody changed it under us: such a file is left alone
-   * and taken over at the next start. The transition stands either way, so a file that cannot
-   * be written is told at the end and written by the next command.
-   */
-  const show = async (durable: boolean): Promise<void> => {
-    if (!rendered) return;
-    const { path, text } = rendered;
-    const onDisk = store.readProjection(path);
-    const there = onDisk.ok ? onDisk.value : undefined;
-    if (onDisk.ok && there === text && !(durable && unsynced)) return;
-    const ours =
-      there === undefined ||
-      there === text ||
-      there === lastShown ||
-      isBlank(there) ||
-      store.everRendered(path, renderingHash(there, world));
-    if (!ours) return;
-    const written = onDisk.ok ? await session.writeProjection(path, text, { durable }) : onDisk;
-    notShown = written.ok ? undefined : written.failure;
-    if (!written.ok) return;
-    lastShown = text;
-    unsynced = !durable;
-  };
-  const shower = createShower(show, world.showEvery);
-
-  const noticed: string[] = [];
+  // One at a time: each is decided on what the one before has made of the state.
+  let turn: Promise<unknown> = Promise.resolve();
   const held: Held = {
     get state() {
       return state;
@@ -190,30 +165,31 @@ export async function hold(project: Project, command: string): Promise<Result<He
     get head() {
       return head;
     },
-    noticed,
-    record,
+    noticed: looked.value.here.corrections,
+    record(...events) {
+      const mine = turn.then(() => recordNow(events));
+      turn = mine.catch(() => {});
+      return mine;
+    },
     async setAside(file) {
-      await shower.settled({ durable: false });
+      await showing.settled({ durable: false });
       return session.setAside(file, world.now());
     },
     async look() {
-      await shower.settled({ durable: false });
+      await showing.settled({ durable: false });
       const here = find(project, { state, git, rendered });
       return here.ok ? succeed({ state, head, here: here.value }) : here;
     },
     async release() {
+      await turn;
       // The file first: a snapshot promises that what it has seen is durable there too.
-      await shower.settled({ durable: unsynced || shower.pending() });
+      const shown = await showing.rest();
       await snapshot();
       await session.release();
-      return notShown ? { ok: false, failure: notShown } : succeed(undefined);
+      return shown;
     },
   };
-  noticed.push(...looked.value.here.corrections);
-  const caughtUp = await catchUp(store, held, (there) => {
-    lastShown = there;
-    return show(false);
-  });
+  const caughtUp = await catchUp(store, held, showing);
   if (!caughtUp.ok) {
     await session.release();
     return caughtUp;
@@ -221,15 +197,14 @@ export async function hold(project: Project, command: string): Promise<Result<He
   return succeed(held);
 }
 
+const rendersAlike = (a: ProjectState, b: ProjectState): boolean =>
+  a.flow === b.flow && a.stateFile === b.stateFile && a.sections === b.sections;
+
 /**
  * Before anything new is recorded: what happened to the file while nobody held the project
  * (edited, replaced, deleted) and the answers that people gave meanwhile.
  */
-async function catchUp(
-  store: Store,
-  held: Held,
-  show: (there: string | undefined) => Promise<void>,
-): Promise<Result<void>> {
+async function catchUp(store: Store, held: Held, showing: Showing): Promise<Result<void>> {
   const looked = await held.look();
   if (!looked.ok) return looked;
   const { here } = looked.value;
@@ -239,7 +214,9 @@ async function catchUp(
     const adopted = await held.record(adoption(here, because, file, text));
     if (!adopted.ok) return adopted;
   } else if (here.verdict.is === "stale") {
-    await show(here.files.find((file) => file.path === held.state.stateFile?.path)?.text);
+    showing.tookOver(here.files.find((file) => file.path === held.state.stateFile?.path)?.text);
+    showing.wanted();
+    await showing.settled({ durable: false });
   }
   for (const [id, answer] of store.answers()) {
     const decision = held.state.decisions[id];
@@ -279,48 +256,7 @@ const toPlain = (state: FlowState): Extract<Event, { type: "state-file-adopted" 
   blockers: [...state.blockers],
 });
 
-/**
- * Shows the newest state soon after it changed, once for many changes in quick succession: the
- * journal has each of them, people see the last.
- */
-function createShower(
-  show: (durable: boolean) => Promise<void>,
-  every: number,
-): {
-  wanted(): void;
-  pending(): boolean;
-  settled(options: { durable: boolean }): Promise<void>;
-} {
-  let dirty = false;
-  let timer: NodeJS.Timeout | undefined;
-  let last: Promise<void> = Promise.resolve();
-  const now = (durable: boolean): Promise<void> => {
-    dirty = false;
-    last = last.then(() => show(durable));
-    return last;
-  };
-  const soon = (): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      if (dirty) void now(false).then(soon);
-    }, every);
-  };
-  return {
-    wanted() {
-      dirty = true;
-      if (every === 0 || timer) return;
-      void now(false);
-      soon();
-    },
-    pending: () => dirty,
-    async settled({ durable }) {
-      if (timer) clearTimeout(timer);
-      timer = undefined;
-      await (dirty || durable ? now(durable) : last);
-    },
-  };
-}
-
+/** Adopted from disk, as it stood there. */
 const takenOver: ReadonlySet<string> = new Set(["imported", "hand-edit", "came-with-git"]);
 
 /** How much a reader has to fold at the most, after a crash. */
@@ -330,7 +266,7 @@ interface Folded {
   readonly state: ProjectState;
   readonly git: GitPlace | undefined;
   /** The state file as it should stand on disk. */
-  readonly rendered: { readonly path: string; readonly text: string } | undefined;
+  readonly rendered: Rendered | undefined;
 }
 
 function fold(store: Store): Result<Folded & { head: Head; folded: number }> {

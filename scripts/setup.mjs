@@ -15,7 +15,8 @@ const has = (command) => spawnSync("sh", ["-c", `command -v ${command}`]).status
 const lock = createHash("sha256").update(readFileSync("package-lock.json")).digest("hex");
 const stamp = "node_modules/.autodev-lock";
 if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== lock) {
-  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  // Not `npm ci`: it refuses where a mirror lacks the optional packages of other platforms.
+  run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"]);
   writeFileSync(stamp, lock);
 }
 

@@ -1,4 +1,4 @@
-/** `autodev migrate`: forth, back, and shown without being done. SPEC 3. */
+/** `autodev migrate`: forth, back, and shown without being done. */
 import * as fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import {

@@ -278,7 +278,7 @@ interface ErrorView {
   readonly hint?: string;
 }
 
-/** The error shape of SPEC 18, on standard output; nothing of ours that went wrong beside it. */
+/** The error shape, on standard output; nothing of ours that went wrong beside it. */
 export function errorOf(ran: Ran): ErrorView {
   expectNoCrash(ran);
   const { version, error } = JSON.parse(ran.out) as { version: number; error: ErrorView };

@@ -252,17 +252,27 @@ function freeMegabytes(folder: string): number | undefined {
   }
 }
 
+/** A container's user may have no name. */
+function userName(userInfo: () => { username: string }): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "";
+  }
+}
+
 /** For a report that leaves the machine: no home, no name, nothing that looks like a secret. */
 export function masked(text: string): string {
   const { homedir, userInfo, hostname } = process.getBuiltinModule("node:os");
   const own: [string, string][] = [
     [homedir(), "~"],
     [hostname(), "<host>"],
-    [userInfo().username, "<user>"],
+    [userName(userInfo), "<user>"],
   ];
   let safe = text;
   for (const [secret, mask] of own) {
-    if (secret.length > 2 && secret !== "root") safe = safe.replaceAll(secret, mask);
+    const whole = new RegExp(`(?<![\\w-])${secret.replace(/[^\w]/g, "\\$&")}(?![\\w-])`, "g");
+    if (secret.length > 2 && secret !== "root") safe = safe.replace(whole, mask);
   }
   return safe
     .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, "<secret>")
@@ -271,5 +281,5 @@ export function masked(text: string): string {
       /\b(sk|pk|ghp|gho|ghs|github_pat|glpat|xox[abp]|npm|AKIA)[-_]?[A-Za-z0-9_-]{12,}/g,
       "<secret>",
     )
-    .replace(/\b(bearer|token|password|secret|api[-_]?key)(["'\s:=]+)\S+/gi, "$1$2<secret>");
+    .replace(/\b(bearer|token|password|secret|api[-_]?key)(["'\s:=]+)[^\s"',}]+/gi, "$1$2<secret>");
 }

@@ -28,6 +28,7 @@ export function lookFrom(
   return {
     state,
     head,
+    rendered,
     here: {
       source: "state",
       state: state.flow,

@@ -48,6 +48,8 @@ export interface Look {
   readonly state: ProjectState;
   readonly head: Head;
   readonly here: Whereabouts;
+  /** How the state file should stand, by the journal. */
+  readonly rendered?: Rendered | undefined;
 }
 
 /** A project that we hold: what is recorded here is durable and on disk for people to see. */
@@ -70,10 +72,16 @@ export const flowRun = "flow";
 export function look(project: Project): Result<Look> {
   const folded = fold(project.store);
   if (!folded.ok) return folded;
-  const { state, head } = folded.value;
+  const { state, head, rendered } = folded.value;
   const here = find(project, folded.value);
   if (!here.ok) return here;
-  return succeed({ state: withAnswers(state, project.store), head, here: here.value });
+  return succeed({ state: withAnswers(state, project.store), head, rendered, here: here.value });
+}
+
+/** Only what the journal says: a state file that cannot be read is in nobody's way here. */
+export function readState(project: Project): Result<ProjectState> {
+  const folded = fold(project.store);
+  return folded.ok ? succeed(withAnswers(folded.value.state, project.store)) : folded;
 }
 
 /** What people have answered counts at once, even before the holder has recorded it. */
@@ -140,11 +148,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
       ...(!samePlace(place, git) && { git: place }),
     });
     if (!appended.ok) return appended;
-    for (const event of events) {
-      if (event.type === "state-file-adopted" && takenOver.has(event.why)) {
-        showing.tookOver(event.text);
-      }
-    }
+    for (const text of events.flatMap(takenOver)) showing.tookOver(text);
     head = appended.value;
     state = next;
     git = place;
@@ -178,7 +182,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
     async look() {
       await showing.settled({ durable: false });
       const here = find(project, { state, git, rendered });
-      return here.ok ? succeed({ state, head, here: here.value }) : here;
+      return here.ok ? succeed({ state, head, rendered, here: here.value }) : here;
     },
     async release() {
       await turn;
@@ -256,8 +260,11 @@ const toPlain = (state: FlowState): Extract<Event, { type: "state-file-adopted" 
   blockers: [...state.blockers],
 });
 
-/** Adopted from disk, as it stood there. */
-const takenOver: ReadonlySet<string> = new Set(["imported", "hand-edit", "came-with-git"]);
+/** The text of a file that was adopted as it stood on disk. */
+const takenOver = (event: Event): string[] =>
+  event.type === "state-file-adopted" && event.why !== "created" && event.why !== "migrated"
+    ? [event.text]
+    : [];
 
 /** How much a reader has to fold at the most, after a crash. */
 const snapshotEvery = 256;

@@ -3,9 +3,10 @@ import { readConfig } from "../config.ts";
 import { type Answer, type Decision, decisionBlock, type Question } from "../core/decision.ts";
 import { openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
+import { type Migration, planMigration } from "../core/flow/migration.ts";
 import { effectOf, openingKinds, openingMove } from "../core/flow/opening.ts";
 import { readPosition } from "../core/flow/position.ts";
-import { convertStateFile, currentForm, type Form, renderStateFile } from "../core/flow/render.ts";
+import { currentForm, type Form, renderStateFile } from "../core/flow/render.ts";
 import { parseStateFile } from "../core/flow/state-file.ts";
 import { moveFile } from "../git.ts";
 import { adoption, type Held, type Look, type Project } from "./hold.ts";
@@ -28,6 +29,7 @@ export async function openFlow(
   options: { ask: Ask; by: string },
 ): Promise<Result<Opened>> {
   const said: string[] = [];
+  const asked = new Set<string>();
   const configured = await applyConfig(project, held);
   if (!configured.ok) return configured;
   for (;;) {
@@ -65,10 +67,13 @@ export async function openFlow(
       case "migrate": {
         const migrated = await migrate(project, held, currentForm);
         if (!migrated.ok) return migrated;
-        said.push(...migrated.value);
+        said.push(...migrated.value.said);
         break;
       }
       case "ask": {
+        // An answer always leads somewhere else; should it not, a loop must not fill the journal.
+        if (asked.has(move.id)) throw new Error(`the answer to ${move.id} changed nothing`);
+        asked.add(move.id);
         const answered = await put(project, held, move.id, move.question, options);
         if (!answered.ok) return answered;
         said.push(...answered.value);
@@ -107,14 +112,18 @@ export async function put(
   question: Question,
   options: { ask: Ask; by: string },
 ): Promise<Result<string[]>> {
-  if (!held.state.decisions[id]) {
+  const known = held.state.decisions[id];
+  if (!known || known.withdrawn !== undefined) {
     const asked = await held.record({
       type: "decision-asked",
       decision: { ...plain(question), id, askedAt: project.world.now() },
     });
     if (!asked.ok) return asked;
   }
-  const chosen = await options.ask({ ...question, id }, () => project.store.answers().get(id));
+  const given = project.store.answers().get(id);
+  const chosen = given
+    ? succeed(given.key)
+    : await options.ask({ ...question, id }, () => project.store.answers().get(id));
   if (!chosen.ok) return chosen;
   if (chosen.value === undefined) {
     return fail("decision-required", `a decision is open: ${question.question}`, {
@@ -131,7 +140,7 @@ export async function put(
     ...effectOf(question, key),
   );
   if (!recorded.ok) return recorded;
-  const second = key !== mine.key || by !== mine.by;
+  const second = !given && (key !== mine.key || by !== mine.by);
   return succeed(
     second ? [`${id} was answered before: ${key} by ${by}; the first answer stands`] : [],
   );
@@ -163,28 +172,28 @@ const plain = (
 });
 
 /** Renames first (an old form under the new name is read all the same), then records and writes. */
-export async function migrate(project: Project, held: Held, to: Form): Promise<Result<string[]>> {
+export async function migrate(project: Project, held: Held, to: Form): Promise<Result<Migrated>> {
   const looked = await held.look();
   if (!looked.ok) return looked;
-  const file = looked.value.here.files.find((each) => each.path === held.state.stateFile?.path);
-  if (!file) return fail("not-found", "there is no state file to migrate", { hint: "autodev" });
-  const converted = convertStateFile(file.text, file.path, to);
-  if (!converted.ok) return converted;
-  const path = `_docs/${to.generation === 3 ? "_autodev_state.md" : "_autopilot_state.md"}`;
+  const { here, rendered } = looked.value;
+  const planned = planMigration(here, rendered, to);
+  if (!planned.ok) return planned;
+  const migration = planned.value;
+  const { path, text, generation } = migration.to;
+  if (!migration.changed) return succeed({ migration, said: [] });
   const said: string[] = [];
-  if (path !== file.path && project.repository) {
-    const moved = moveFile(project.repository, file.path, path);
+  if (path !== migration.from.path && project.repository) {
+    const moved = moveFile(project.repository, migration.from.path, path);
     if (!moved.ok) return moved;
-    said.push(`renamed ${file.path} to ${path}`);
+    said.push(`renamed ${migration.from.path} to ${path}`);
   }
-  const parsed = parseStateFile(converted.value.text, path);
+  const parsed = parseStateFile(text, path);
   if (!parsed.ok) return parsed;
   const { corrections, ...reading } = readPosition(parsed.value, path);
-  const here = looked.value.here;
   // What the older form has no place for stays in the journal.
   const state = { ...reading.state, cycle: here.state.cycle, skipped: here.state.skipped };
   const migrated = await held.record(
-    adoption({ ...here, ...reading, state, corrections }, "migrated", path, converted.value.text),
+    adoption({ ...here, ...reading, state, corrections }, "migrated", path, text),
   );
   if (!migrated.ok) return migrated;
   const after = await held.look();
@@ -195,9 +204,15 @@ export async function migrate(project: Project, held: Held, to: Form): Promise<R
       hint: "autodev doctor",
     });
   }
-  said.push(`${path} is of generation ${to.generation} now`);
-  for (const lost of converted.value.lost) {
-    said.push(`${lost} has no place in generation ${to.generation}; the journal keeps it`);
-  }
-  return succeed(said);
+  said.push(`${path} is of generation ${generation} now`);
+  for (const lost of migration.lost) said.push(keptInJournal(lost, generation));
+  return succeed({ migration, said });
 }
+
+export interface Migrated {
+  readonly migration: Migration;
+  readonly said: readonly string[];
+}
+
+export const keptInJournal = (lost: string, generation: number): string =>
+  `${lost} has no place in generation ${generation}; the journal keeps it`;

@@ -14,7 +14,13 @@ export function printError(text: string): void {
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
 
+const gone = new Set<1 | 2>();
+
+/** Whoever read our output has gone away: what is left to say is not said, the rest is done. */
+export const isOutputGone = (): boolean => gone.has(1);
+
 function write(fd: 1 | 2, text: string): void {
+  if (gone.has(fd)) return;
   let bytes = Buffer.from(text);
   while (bytes.length > 0) {
     try {
@@ -23,8 +29,10 @@ function write(fd: 1 | 2, text: string): void {
       const code = error instanceof Error && "code" in error ? error.code : "";
       // A pipe that is full for the moment; a reader that has gone away.
       if (code === "EAGAIN") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-      else if (code === "EPIPE") process.exit(0);
-      else cannotPrint(fd, String(code) || String(error));
+      else if (code === "EPIPE") {
+        gone.add(fd);
+        return;
+      } else cannotPrint(fd, String(code) || String(error));
     }
   }
 }

@@ -44,7 +44,7 @@ const FlowState = z.object({
 /** Bytes became the truth: created by us, found, edited by hand, brought by git, or migrated. */
 const StateFileAdopted = z.object({
   type: z.literal("state-file-adopted"),
-  why: z.enum(["created", "imported", "hand-edit", "came-with-git", "migrated", "rebuilt"]),
+  why: z.enum(["created", "imported", "hand-edit", "came-with-git", "renamed", "migrated"]),
   path: z.string(),
   /** Exactly what the file held (or is to hold): later renderings are edits of it. */
   text: z.string(),

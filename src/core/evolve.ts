@@ -8,6 +8,7 @@ import { evolveFlow } from "./flow/evolve.ts";
 import type { Generation, Variant } from "./flow/generations.ts";
 import { currentForm, renderStateFile } from "./flow/render.ts";
 import type { FlowState, Sections } from "./flow/state.ts";
+import { oneLine } from "./flow/state-file.ts";
 
 /** The bytes that later renderings are edits of, and how that file is written. */
 export interface AdoptedFile {
@@ -37,7 +38,8 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
     case "state-file-adopted": {
       const { path, text, generation, variant, seq } = event;
       const before = state.stateFile;
-      const sameForm = before?.path === path && before.generation === generation;
+      const renamed = before && renderedStateFile(state)?.text === text;
+      const sameForm = before?.generation === generation && (before.path === path || renamed);
       const stateFile: AdoptedFile = {
         path,
         text,
@@ -51,8 +53,9 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
     case "sections-chosen":
       return { ...state, sections: event.sections };
     case "decision-asked":
-      // Asked once, ever: a second record of the same id changes nothing.
-      if (state.decisions[event.decision.id]) return state;
+      // Asked once, ever: a second record of the same id changes nothing, unless the question
+      // had lapsed and has come up again.
+      if (knownAndStanding(state.decisions[event.decision.id])) return state;
       return { ...state, decisions: { ...state.decisions, [event.decision.id]: event.decision } };
     case "decision-answered": {
       const decision = state.decisions[event.id];
@@ -60,7 +63,9 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
       if (!decision || !isOpen(decision)) return state;
       const { key, by, at } = event;
       const option = optionFor(decision, key);
-      const line = `${at.slice(0, 10)} ${decision.question} → ${key}) ${option?.text ?? ""}`;
+      const line = oneLine(
+        `${at.slice(0, 10)} ${decision.question} → ${key}) ${option?.text ?? ""}`,
+      );
       return {
         ...state,
         ...(flow && { flow: { ...flow, keyDecisions: [...flow.keyDecisions, line] } }),
@@ -77,6 +82,9 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
       return flow === state.flow || !flow ? state : { ...state, flow };
   }
 }
+
+const knownAndStanding = (decision: Decision | undefined): boolean =>
+  decision !== undefined && decision.withdrawn === undefined;
 
 export const openDecisions = (state: ProjectState): Decision[] =>
   Object.values(state.decisions).filter(isOpen);

@@ -4,7 +4,7 @@
  */
 import { type Decision, isOpen, optionFor } from "../../core/decision.ts";
 import { fail, type Result, succeed } from "../../core/failure.ts";
-import { hold, look, openProject, type Project, shown } from "../../project.ts";
+import { hold, openProject, type Project, readState, shown } from "../../project.ts";
 import { print, printError, printJson } from "../output.ts";
 import { answeredBy } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
@@ -82,9 +82,9 @@ async function decide(
 }
 
 function find(project: Project, wanted: string): Result<Decision> {
-  const looked = look(project);
-  if (!looked.ok) return looked;
-  const decisions = Object.values(looked.value.state.decisions);
+  const state = readState(project);
+  if (!state.ok) return state;
+  const decisions = Object.values(state.value.decisions);
   const matches = decisions.filter((decision) => wanted && decision.id.startsWith(wanted));
   const [only] = matches;
   if (only && matches.length === 1) return succeed(only);

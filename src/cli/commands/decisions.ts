@@ -1,14 +1,14 @@
 /** `autodev decisions`: what was asked, what is open, who answered. */
 import { type Decision, decisionBlock, isOpen } from "../../core/decision.ts";
-import { look, openProject, shown } from "../../project.ts";
+import { openProject, readState, shown } from "../../project.ts";
 import { print, printJson } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import type { DecisionsOutput } from "../shapes.ts";
 
 export async function run(options: { json?: boolean; all?: boolean }): Promise<number> {
-  const looked = look(openProject(process.cwd()));
-  if (!looked.ok) return reportFailure(looked.failure, options.json === true);
-  const decisions = Object.values(looked.value.state.decisions);
+  const state = readState(openProject(process.cwd()));
+  if (!state.ok) return reportFailure(state.failure, options.json === true);
+  const decisions = Object.values(state.value.decisions);
   if (options.json) {
     printJson(decisions.map(view));
     return exitCodes.finished;

@@ -15,6 +15,13 @@ export interface DoctorOptions {
 }
 
 export async function run(options: DoctorOptions): Promise<number> {
+  if (options.take && !options.fix) {
+    const message = "--take says which side --fix keeps; without --fix it means nothing";
+    return reportFailure(
+      { code: "usage", message, hint: `autodev doctor --fix --take ${options.take}` },
+      options.json === true,
+    );
+  }
   const project = openProject(process.cwd());
   const mended: string[] = [];
   if (options.fix) {
@@ -25,12 +32,20 @@ export async function run(options: DoctorOptions): Promise<number> {
   const findings = examine(project);
   const healthy = !findings.some((finding) => finding.level === "error");
   const output: DoctorOutput = { version: 1, root: project.root, healthy, findings, mended };
-  if (options.json && options.report) print(masked(JSON.stringify(output, null, 2)));
+  if (options.json && options.report) printJson(maskedValues(output));
   else if (options.json) printJson(output);
   else if (options.report) print(masked(report(output)));
   else show(output, styleFor(options.color));
   return healthy ? exitCodes.finished : exitCodes.failure;
 }
+
+/** Value by value, so that masking never breaks the JSON around it. */
+const maskedValues = (output: DoctorOutput): unknown =>
+  JSON.parse(
+    JSON.stringify(output, (_, value: unknown) =>
+      typeof value === "string" ? masked(value) : value,
+    ),
+  );
 
 const marks: Record<Finding["level"], string> = { ok: "✓", note: "·", warning: "!", error: "✗" };
 

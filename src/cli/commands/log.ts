@@ -4,7 +4,7 @@ import * as path from "node:path";
 import type { RecordedEvent } from "../../core/event.ts";
 import { type Result, succeed } from "../../core/failure.ts";
 import { eventsOf, openProject, type Project, shown } from "../../project.ts";
-import { print } from "../output.ts";
+import { isOutputGone, print } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { type Style, styleFor } from "../render/style.ts";
 
@@ -28,15 +28,15 @@ export async function run(options: LogOptions): Promise<number> {
   if (events.value.length === 0 && !options.json && !options.follow)
     print("Nothing was recorded yet.");
   if (!options.follow) return exitCodes.finished;
-  return follow(project, events.value.at(-1)?.seq ?? 0, (event) =>
-    say(event, options.json === true, style),
-  );
+  const json = options.json === true;
+  return follow(project, events.value.at(-1)?.seq ?? 0, json, (event) => say(event, json, style));
 }
 
-/** Wakes when the journal's folder changes, and looks every second in case nothing wakes it. */
+/** Wakes when the journal's folder changes, and looks by itself in case nothing wakes it. */
 async function follow(
   project: Project,
   from: number,
+  json: boolean,
   each: (event: RecordedEvent) => void,
 ): Promise<number> {
   let last = from;
@@ -44,7 +44,7 @@ async function follow(
   const look = (): void => {
     const events = eventsAfter(project, last);
     if (!events.ok) {
-      ending.code = reportFailure(events.failure, false);
+      ending.code = reportFailure(events.failure, json);
       return;
     }
     for (const event of events.value) {
@@ -66,7 +66,7 @@ async function follow(
   } catch {
     // Nothing to watch yet: the clock does it.
   }
-  while (ending.code === undefined) {
+  while (ending.code === undefined && !isOutputGone()) {
     look();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, 200);
@@ -77,7 +77,7 @@ async function follow(
     });
   }
   watcher?.close();
-  return ending.code;
+  return ending.code ?? exitCodes.finished;
 }
 
 function eventsAfter(project: Project, seq: number): Result<RecordedEvent[]> {
@@ -111,7 +111,7 @@ export function sentence(event: RecordedEvent): string {
         "hand-edit": "edited by hand and taken over",
         "came-with-git": "replaced by git and taken over",
         migrated: `migrated to generation ${event.generation}`,
-        rebuilt: "rebuilt",
+        renamed: "renamed",
       }[event.why];
       const { flow, step, name, status } = event.state;
       return `${event.path} ${how}: ${flow}, step ${step} ${name}, ${status}`;

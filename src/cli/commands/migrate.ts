@@ -1,11 +1,21 @@
 /** `autodev migrate`: the state file in another generation, and back. */
 
 import { type Result, succeed } from "../../core/failure.ts";
-import { convertStateFile, type Form } from "../../core/flow/render.ts";
+import { type Migration, planMigration } from "../../core/flow/migration.ts";
+import type { Form } from "../../core/flow/render.ts";
 import { splitLines } from "../../core/flow/state-file.ts";
-import { hold, look, migrate, openFlow, openProject, shown } from "../../project.ts";
+import {
+  hold,
+  keptInJournal,
+  look,
+  type Migrated,
+  migrate,
+  openFlow,
+  openProject,
+  shown,
+} from "../../project.ts";
 import { print, printJson } from "../output.ts";
-import { type AskOptions, answeredBy, askerFor } from "../prompt.ts";
+import { type AskOptions, answeredBy, askerFor, openRepository } from "../prompt.ts";
 import { difference } from "../render/difference.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { type Style, styleFor } from "../render/style.ts";
@@ -27,43 +37,23 @@ export async function run(options: MigrateOptions): Promise<number> {
 }
 
 async function perform(options: MigrateOptions): Promise<Result<MigrateOutput>> {
-  const project = openProject(process.cwd());
-  const generation = Number(options.to ?? 3) as Form["generation"];
-  const to: Form = { generation, variant: 13 };
-  const looked = look(project);
+  const to: Form = { generation: Number(options.to ?? 3) as Form["generation"], variant: 13 };
+  // What cannot be done, or need not be, is known before anything is made or changed.
+  const looked = look(openProject(process.cwd()));
   if (!looked.ok) return looked;
-  const { here } = looked.value;
-  const file = here.files.find((each) => each.text.trim() !== "");
-  if (!file) {
-    return {
-      ok: false,
-      failure: {
-        code: "not-found",
-        message: "there is no state file here to migrate",
-        hint: "autodev makes one",
-      },
-    };
+  const planned = planMigration(looked.value.here, looked.value.rendered, to);
+  if (!planned.ok) return planned;
+  if (options.dryRun || (!planned.value.changed && !looked.value.here.bothNames)) {
+    const notes = planned.value.lost.map((each) => keptInJournal(each, to.generation));
+    return succeed(output(planned.value, { dryRun: options.dryRun === true, notes }));
   }
-  const converted = convertStateFile(file.text, file.path, to);
-  if (!converted.ok) return converted;
-  const path = `_docs/${generation === 3 ? "_autodev_state.md" : "_autopilot_state.md"}`;
-  const output: MigrateOutput = {
-    version: 1,
-    changed: here.generation !== generation || file.path !== path,
-    dryRun: options.dryRun === true,
-    from: { path: file.path, generation: here.generation },
-    to: { path, generation },
-    difference: difference(texts(file.text), texts(converted.value.text)),
-    notes: converted.value.lost.map(
-      (lost) => `${lost} has no place in generation ${generation}; the journal keeps it`,
-    ),
-  };
-  if (options.dryRun || !output.changed) return succeed(output);
-
+  const found = await openRepository(options);
+  if (!found.ok) return found;
+  const project = found.value;
   const held = await hold(project, "autodev migrate");
   if (!held.ok) return held;
-  const done = await (async (): Promise<Result<string[]>> => {
-    if (here.bothNames) {
+  const done = await (async (): Promise<Result<Migrated>> => {
+    if (looked.value.here.bothNames) {
       const opened = await openFlow(project, held.value, {
         ask: askerFor(options),
         by: answeredBy(options),
@@ -75,8 +65,21 @@ async function perform(options: MigrateOptions): Promise<Result<MigrateOutput>> 
   const released = await held.value.release();
   if (!done.ok) return done;
   if (!released.ok) return released;
-  return succeed({ ...output, notes: done.value });
+  const { migration, said } = done.value;
+  return succeed(output(migration, { dryRun: false, notes: [...said] }));
 }
+
+const output = (
+  { from, to, changed }: Migration,
+  rest: Pick<MigrateOutput, "dryRun" | "notes">,
+): MigrateOutput => ({
+  version: 1,
+  changed,
+  from: { path: from.path, generation: from.generation },
+  to: { path: to.path, generation: to.generation },
+  difference: difference(texts(from.text), texts(to.text)),
+  ...rest,
+});
 
 const texts = (text: string): string[] => splitLines(text).map((line) => line.text);
 

@@ -1,5 +1,6 @@
 import type { RecordedEvent } from "../event.ts";
 import { awaitingInvocation, type FlowState, flowStateAt, mostRetries } from "./state.ts";
+import { oneLine } from "./state-file.ts";
 
 /** A flow's own events; anything else leaves it as it is. */
 export function evolveFlow(
@@ -51,7 +52,7 @@ export function evolveFlow(
         ],
       };
     case "step-failed":
-      return { ...flow, status: "failed", blockers: [...flow.blockers, event.blocker] };
+      return { ...flow, status: "failed", blockers: [...flow.blockers, oneLine(event.blocker)] };
     case "step-completed":
       return {
         ...flow,
@@ -89,9 +90,9 @@ export function evolveFlow(
         },
       };
     case "blocker-raised":
-      return { ...flow, blockers: [...flow.blockers, event.text] };
+      return { ...flow, blockers: [...flow.blockers, oneLine(event.text)] };
     case "blocker-cleared":
-      return { ...flow, blockers: flow.blockers.filter((text) => text !== event.text) };
+      return { ...flow, blockers: flow.blockers.filter((text) => text !== oneLine(event.text)) };
     case "tracker-chosen":
       return { ...flow, tracker: event.tracker };
     default:

@@ -82,7 +82,7 @@ function whetherToMigrate(here: Whereabouts, state: ProjectState): Question {
   const path = state.stateFile?.path ?? here.files[0]?.path ?? "the state file";
   return {
     kind: "migrate",
-    subject: path,
+    subject: "state file",
     cycle: 1,
     cause: `event ${state.stateFile?.generationSince ?? 0}`,
     question: `${path} is of generation ${here.generation} — migrate it?`,
@@ -92,7 +92,7 @@ function whetherToMigrate(here: Whereabouts, state: ProjectState): Question {
     ],
     recommendation: "A",
     reason: "generation 3 knows cycles and exact sub-steps; autodev migrate --to goes back",
-    blocks: "nothing",
+    blocks: "the flow",
   };
 }
 

@@ -77,7 +77,10 @@ export function readPosition(file: StateFile, path: string): Reading {
       completed,
       keyDecisions: keyDecisionsIn(file),
       ...(lastSession ? { lastSession } : {}),
-      retryLog: retryLogIn(file),
+      retryLog: retryLogIn(file).map((row) => ({
+        ...row,
+        step: stepFrom(generation, base.flow, row.step, row.name) ?? row.step,
+      })),
       blockers: blockersIn(file),
     },
   };

@@ -256,23 +256,29 @@ function withSections(
   const changed = (section: keyof FlowState): boolean =>
     JSON.stringify(before[section]) !== JSON.stringify(state[section]);
   let next = file;
+  const numberOf = (step: string): string =>
+    form.generation === 3
+      ? step
+      : (toGeneration(form.generation, form.variant, state.flow, step)?.step ?? step);
   const hasTable = next.sections.has("completed steps");
   if (full ? !hasTable || changed("completed") : hasTable && changed("completed")) {
     const known = new Set(before.completed.map(rowKey));
     const added = state.completed.filter((row) => !known.has(rowKey(row)));
-    const inForm = ({ step }: CompletedStep): string =>
-      form.generation === 3
-        ? step
-        : (toGeneration(form.generation, form.variant, state.flow, step)?.step ?? step);
     const shown = hasTable ? added : state.completed;
     next = addRows(
       next,
       "completed steps",
       completedTable,
-      shown.map((row) => [inForm(row), row.name, row.completed, row.outcome]),
+      shown.map((row) => [numberOf(row.step), row.name, row.completed, row.outcome]),
     );
   }
-  if (changed("lastSession")) next = setLastSession(next, state.lastSession);
+  if (changed("lastSession") && state.lastSession) {
+    const endedAt = state.lastSession.endedAt.replace(
+      /^Step (\S+) /,
+      (_, step: string) => `Step ${numberOf(step)} `,
+    );
+    next = setLastSession(next, { ...state.lastSession, endedAt });
+  }
   if (changed("retryLog")) {
     next = setRows(
       next,
@@ -280,7 +286,7 @@ function withSections(
       retryTable,
       state.retryLog.map((row) => [
         String(row.attempt),
-        row.step,
+        numberOf(row.step),
         row.name,
         row.subStep,
         row.reason,

@@ -140,13 +140,19 @@ export const lineOf = (file: StateFile, field: FieldPath): number | undefined =>
 
 /** A value of the person's never breaks out of its line. */
 export const quoteDetail = (detail: string): string =>
-  `"${detail
+  `"${writable(detail)
     .replace(/\\/g, "\\\\")
     .replace(/"/g, '\\"')
     .replace(/\r?\n|\r/g, "\\n")
     .replace(/\t/g, "\\t")}"`;
 
-export const oneLine = (value: string): string => value.replace(/[\r\n\t]+/g, " ").trim();
+export const oneLine = (value: string): string => writable(value.replace(/[\r\n\t]+/g, " ")).trim();
+
+/** What a file can hold and give back: no control characters, no halves of a character. */
+const writable = (value: string): string =>
+  value
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, "")
+    .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
 
 /** Changes one field's line; a field that is not there yet gets a line of its own. */
 export const setField = (file: StateFile, field: FieldPath, value: string): StateFile =>

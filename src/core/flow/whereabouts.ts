@@ -9,7 +9,7 @@ import type { Survey } from "./flow.ts";
 import { flowNamed } from "./flows/index.ts";
 import { type Generation, type Variant } from "./generations.ts";
 import { scanPosition, whichFlow } from "./locate.ts";
-import { readPosition } from "./position.ts";
+import { generationOf, readPosition } from "./position.ts";
 import { type FlowState, flowStateAt } from "./state.ts";
 import { conflictSides, isBlank, parseStateFile } from "./state-file.ts";
 
@@ -31,7 +31,7 @@ export interface Facts {
   survey(): Survey;
 }
 
-export type AdoptedBecause = "imported" | "hand-edit" | "came-with-git";
+export type AdoptedBecause = "imported" | "hand-edit" | "came-with-git" | "renamed";
 
 /** What the file on disk is to the journal. */
 export type Verdict =
@@ -92,13 +92,16 @@ export function whereabouts(facts: Facts): Result<Whereabouts> {
   if (file) {
     const because: AdoptedBecause = !recorded
       ? "imported"
-      : facts.gitMoved()
-        ? "came-with-git"
-        : "hand-edit";
+      : file.text === recorded.text
+        ? "renamed"
+        : facts.gitMoved()
+          ? "came-with-git"
+          : "hand-edit";
     const read = interpret(file, facts, recorded?.flow);
     if (!read.ok) return read;
     const told = {
       imported: [],
+      renamed: [`${file.path} has a new name; its position is the same`],
       "came-with-git": [`${file.path} came with git; its position is taken over`],
       "hand-edit": [`${file.path} was edited by hand; its position is taken over`],
     }[because];
@@ -135,6 +138,8 @@ function staleness(
   if (file.path === facts.recorded?.file.path && file.text === facts.recorded.text) {
     return "as-recorded";
   }
+  // Under another name it is not the file that we wrote: a checkout brought it, or a rename.
+  if (file.path !== facts.recorded?.file.path) return "not-stale";
   if (facts.everRendered(file.path, file.text)) return "older";
   return isTorn(file.text, facts) ? "emptied" : "not-stale";
 }
@@ -145,16 +150,25 @@ function staleness(
  */
 function isTorn(text: string, facts: Facts): boolean {
   const sector = 512;
-  if (!text.endsWith("\0") && text.length % sector !== 0) return false;
+  if (!text.endsWith("\0") && utf8Length(text) % sector !== 0) return false;
   const rest = text.replace(/\0+$/, "");
   return facts.recentRenderings().some((rendering) => rendering.startsWith(rest));
 }
 
+function utf8Length(text: string): number {
+  let length = 0;
+  for (const char of text) {
+    const code = char.codePointAt(0) ?? 0;
+    length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return length;
+}
+
 const staleLine = (path: string, why: "deleted" | "emptied" | "older"): string =>
   ({
-    deleted: `${path} is gone; the journal has the position, the next autodev writes the file anew`,
-    emptied: `${path} is empty or cut short; the journal has the position, the next autodev writes the file anew`,
-    older: `${path} is older than the journal; the journal has the position, the next autodev writes the file anew`,
+    deleted: `${path} is gone; the journal has the position, and autodev writes the file anew`,
+    emptied: `${path} is empty or cut short; the journal has the position, and autodev writes the file anew`,
+    older: `${path} is older than the journal; the journal has the position, and autodev writes the file anew`,
   })[why];
 
 /** A file that is readable but whose step cannot be understood: the folders decide. */
@@ -213,4 +227,10 @@ export function placeIn(file: { path: string; text: string }): string {
   if (!parsed.ok) return parsed.failure.message;
   const { state } = readPosition(parsed.value, file.path);
   return `${state.flow || "no flow"}, step ${state.step} ${state.name}, ${state.status}`;
+}
+
+/** The form that a file has; one that cannot be read has none, and counts as the present one. */
+export function generationIn(file: { path: string; text: string }): Generation {
+  const parsed = parseStateFile(file.text, file.path);
+  return parsed.ok ? generationOf(parsed.value) : 3;
 }

@@ -145,12 +145,11 @@ export async function repairJournal(
         place,
         epochs.map((epoch) => ({ epoch, from: 0 })),
       );
-      const ends = lastSeq(salvage(place, epochs));
-      if (!damage && (known?.head.seq ?? 0) <= ends) return succeed(said);
+      const kept = salvage(place, epochs);
+      if (!damage && (known?.head.seq ?? 0) <= lastSeq(kept)) return succeed(said);
       if (damage?.kind === "newer") {
         return { ok: false, failure: damageFailure(place, damage) };
       }
-      const kept = salvage(place, epochs);
       const lines = rebuild(place, kept, known?.head.seq ?? 0, {
         epoch: (epochs.at(-1) ?? 0) + 1,
         at,

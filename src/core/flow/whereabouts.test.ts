@@ -54,7 +54,7 @@ const blocked = (text: string): object => ({ type: "blocker-raised", text });
 
 describe("a file that is not what the journal says", () => {
   // Three bytes a character: with the right padding a sector ends between two of them.
-  const texts = ["", "a", "ab"].map((pad) => recorded(blocked(`${pad} — ${"…".repeat(300)}`)));
+  const texts = ["a", "ab", "abc"].map((pad) => recorded(blocked(`${pad} — ${"…".repeat(300)}`)));
   const sectorOf = (of: ProjectState): string =>
     Buffer.from(renderedStateFile(of)?.text ?? "")
       .subarray(0, 512)

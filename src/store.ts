@@ -69,8 +69,10 @@ export interface Session {
   append(expectedSeq: number, transition: Transition): Promise<Result<Head>>;
   /** Old text or new text, never a mixture; `durable`: also after a power cut. */
   writeProjection(file: string, text: string, options: { durable: boolean }): Promise<Result<void>>;
-  /** Takes a file out of the way without losing a byte; resolves with where it is kept. */
+  /** Keeps a copy of a file's bytes and takes it out of the way; resolves with where they are. */
   setAside(file: string, at: string): Promise<Result<string>>;
+  /** Keeps a copy and leaves the file where it is, to be replaced in one stroke. */
+  keepCopy(file: string, at: string): Promise<Result<string>>;
   /** A convenience for the next reader; failing to write one is not a failure. */
   saveSnapshot(snapshot: Snapshot): Promise<void>;
   release(): Promise<void>;

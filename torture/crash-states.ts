@@ -26,7 +26,7 @@ const wanted = { ci: 100_000, full: 1_000_000 };
 export const crashStates: Row = {
   name: "crash-states",
   promise: "whatever a power cut leaves of unsynced writes, no acknowledged transition is lost",
-  budgetSeconds: { ci: 90, full: 900 },
+  budgetSeconds: { ci: 150, full: 1800 },
   run: (context) => enumerate(context, wanted[context.tier]),
 };
 

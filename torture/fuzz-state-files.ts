@@ -28,7 +28,7 @@ export const fuzzStateFiles: Row = {
   name: "fuzz-state-files",
   promise:
     "every state file is read as the model reads it, or refused at the same line; no byte lost",
-  budgetSeconds: { ci: 60, full: 600 },
+  budgetSeconds: { ci: 90, full: 900 },
   async run(context) {
     return fuzz(context, documents[context.tier]);
   },
@@ -139,7 +139,7 @@ function compare(
   const understood = !reading.corrections.some((line) =>
     line.includes("sub_step is not understood"),
   );
-  const again = renderStateFile(text, reading.state, reading);
+  const again = renderStateFile(text, reading.state, { form: reading });
   return (
     say("generation", reading.generation, generation) ??
     say("flow", written("flow"), fields.flow) ??

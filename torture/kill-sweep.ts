@@ -31,7 +31,7 @@ import {
 export const killSweep: Row = {
   name: "kill-sweep",
   promise: "what was acknowledged survives kill -9 at every write, and the run goes on to its end",
-  budgetSeconds: { ci: 60, full: 240 },
+  budgetSeconds: { ci: 100, full: 300 },
   run: (context) => sweep(context),
 };
 

@@ -38,7 +38,7 @@ import {
 export const lockRaces: Row = {
   name: "lock-races",
   promise: "one writer at a time, and a writer that was overtaken never writes again",
-  budgetSeconds: { ci: 40, full: 180 },
+  budgetSeconds: { ci: 60, full: 180 },
   run: (context) => race(context),
 };
 

@@ -82,7 +82,8 @@ async function mendStateFile(
   if (!opened.ok) return opened;
   const session = opened.value;
   try {
-    const aside = await session.setAside(file, project.world.now());
+    const at = project.world.now();
+    const aside = sides ? await session.keepCopy(file, at) : await session.setAside(file, at);
     if (!aside.ok) return aside;
     const said = [`${file} is kept as it was at ${aside.value}`];
     if (sides && take) {

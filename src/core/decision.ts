@@ -60,6 +60,12 @@ export function optionFor(decision: Question, key: string): DecisionOption | und
   return decision.options.find((option) => option.key === wanted);
 }
 
+/** How an answer is told in the state file. */
+export function keyDecisionLine(decision: Question, { key, at }: Answer): string {
+  const line = `${at.slice(0, 10)} ${decision.question} → ${key}) ${optionFor(decision, key)?.text ?? ""}`;
+  return line.replace(/\s+/g, " ").trim();
+}
+
 const rule = "═".repeat(38);
 
 /** The block as people know it: 38 rules, one leading space. */

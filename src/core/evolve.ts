@@ -2,11 +2,11 @@
  * State is the fold of events: `events.reduce(evolve, nothingYet)`. This file only dispatches
  * to the nouns; it imports schemas as types alone, so that a page can run the same fold.
  */
-import { type Decision, isOpen, optionFor } from "./decision.ts";
+import { type Decision, isOpen, keyDecisionLine } from "./decision.ts";
 import type { RecordedEvent } from "./event.ts";
 import { evolveFlow } from "./flow/evolve.ts";
 import type { Generation, Variant } from "./flow/generations.ts";
-import { currentForm, renderStateFile } from "./flow/render.ts";
+import { renderStateFile } from "./flow/render.ts";
 import type { FlowState, Sections } from "./flow/state.ts";
 import { oneLine } from "./flow/state-file.ts";
 
@@ -62,10 +62,7 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
       // The first answer wins, for ever.
       if (!decision || !isOpen(decision)) return state;
       const { key, by, at } = event;
-      const option = optionFor(decision, key);
-      const line = oneLine(
-        `${at.slice(0, 10)} ${decision.question} → ${key}) ${option?.text ?? ""}`,
-      );
+      const line = oneLine(keyDecisionLine(decision, { key, by, at }));
       return {
         ...state,
         ...(flow && { flow: { ...flow, keyDecisions: [...flow.keyDecisions, line] } }),
@@ -96,9 +93,20 @@ export const openDecisions = (state: ProjectState): Decision[] =>
 export function renderedStateFile(state: ProjectState): { path: string; text: string } | undefined {
   const { flow, stateFile } = state;
   if (!flow || !stateFile) return undefined;
-  const { sections } = state;
-  const own = renderStateFile(stateFile.text, flow, stateFile, sections);
-  const text = own.ok ? own : renderStateFile(stateFile.text, flow, currentForm, sections);
+  const options = {
+    ...(state.sections && { sections: state.sections }),
+    isOurs: (line: string) => toldLines(state).has(line),
+  };
+  const own = renderStateFile(stateFile.text, flow, { ...options, form: stateFile });
+  const text = own.ok ? own : renderStateFile(stateFile.text, flow, options);
   if (!text.ok) throw new Error(`an adopted state file does not render: ${text.failure.message}`);
   return { path: stateFile.path, text: text.value };
 }
+
+/** The decisions that we told ourselves: they may give way when the file grows too long. */
+const toldLines = ({ decisions }: ProjectState): ReadonlySet<string> =>
+  new Set(
+    Object.values(decisions).flatMap((decision) =>
+      decision.answer ? [oneLine(keyDecisionLine(decision, decision.answer))] : [],
+    ),
+  );

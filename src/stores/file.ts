@@ -170,7 +170,17 @@ export function createFileStore(options: FileStoreOptions): Store {
           append: (expectedSeq, transition) => writer.append(expectedSeq, transition),
           writeProjection: (file, text, { durable }) =>
             writeProjection(place.disk, options.root, file, text, { unique: unique(), durable }),
-          setAside: (file, at) => setAside(place, options.root, file, at, unique()),
+          async setAside(file, at) {
+            const kept = await keepCopy(place, options.root, file, at, unique());
+            if (!kept.ok) return kept;
+            try {
+              await place.disk.remove(path.join(options.root, file));
+              return kept;
+            } catch (error) {
+              return diskFailure(place, error);
+            }
+          },
+          keepCopy: (file, at) => keepCopy(place, options.root, file, at, unique()),
           async saveSnapshot(snapshot) {
             const mark = writer.mark;
             if (!mark || mark.head.hash !== snapshot.head.hash) return;
@@ -347,8 +357,8 @@ function hasWriter(file: string): boolean {
   }
 }
 
-/** Copied durably before it is removed, so that no power cut finds it in neither place. */
-async function setAside(
+/** Durable before anything happens to the original: no power cut finds it in neither place. */
+async function keepCopy(
   place: Place,
   root: string,
   file: string,
@@ -369,7 +379,6 @@ async function setAside(
     ) {
       kept = `${name}-${more}`;
     }
-    await place.disk.remove(path.join(root, file));
     return succeed(path.join(place.shown, "rescue", kept));
   } catch (error) {
     return diskFailure(place, error);

@@ -59,6 +59,11 @@ export function createMemoryStore(): Store {
           projections.delete(file);
           return succeed(kept);
         },
+        async keepCopy(file, at) {
+          const kept = `rescue/${at}-${file}`;
+          projections.set(kept, projections.get(file) ?? "");
+          return succeed(kept);
+        },
         async saveSnapshot(next) {
           if (next.head.seq === head().seq) snapshot = structuredClone(next);
         },

@@ -134,6 +134,8 @@ export function storeContract(
       expect(store.readProjection("_docs/x.md")).toEqual({ ok: true, value: undefined });
       await session.writeProjection("_docs/x.md", "one\n", { durable: true });
       expect(store.readProjection("_docs/x.md")).toEqual({ ok: true, value: "one\n" });
+      expect((await session.keepCopy("_docs/x.md", "2025")).ok).toBe(true);
+      expect(store.readProjection("_docs/x.md")).toEqual({ ok: true, value: "one\n" });
       expect((await session.setAside("_docs/x.md", "2026")).ok).toBe(true);
       expect(store.readProjection("_docs/x.md")).toEqual({ ok: true, value: undefined });
       await session.release();

@@ -119,11 +119,30 @@ cycle: 3
     expect(text).toContain("- ours 2\n");
   });
 
+  it("lets decisions of ours give way also in a file that was edited by hand", () => {
+    const keyDecisions = Array.from({ length: 20 }, (_, n) => `2026-01-01 decision ${n}`);
+    const isOurs = (line: string): boolean => line.startsWith("2026-01-01 decision");
+    const base = `${rendered(undefined, { ...state, keyDecisions })}- by hand\n`;
+    const next = renderStateFile(
+      base,
+      { ...state, keyDecisions: [...keyDecisions, "by hand", "2026-01-01 decision 20"] },
+      { isOurs },
+    );
+    const lines = next.ok ? next.value.trimEnd().split("\n") : [];
+    expect(lines.length).toBeLessThan(30);
+    expect(lines).toContain("- by hand");
+    expect(lines).toContain("- 2026-01-01 decision 20");
+  });
+
   it("writes an unmigrated file in its own generation", () => {
     const old =
       "# Autopilot State\n\n## Current Step\nstep: 2g\nname: Implement\nstatus: in_progress\nsub_step: 3 — Batch Loop\nretry_count: 0\n";
     const form = { generation: 1, variant: 13 } as const;
-    const next = renderStateFile(old, { ...state, step: "11", name: "Run Tests", cycle: 1 }, form);
+    const next = renderStateFile(
+      old,
+      { ...state, step: "11", name: "Run Tests", cycle: 1 },
+      { form },
+    );
     expect(next.ok && next.value).toBe(
       "# Autopilot State\n\n## Current Step\nstep: 2h\nname: Run Tests\nstatus: in_progress\nsub_step: 7 — Batch Loop\nretry_count: 0\n",
     );
@@ -133,7 +152,7 @@ cycle: 3
     const result = renderStateFile(
       undefined,
       { ...state, step: "12", name: "Test-Spec Sync" },
-      { generation: 2, variant: 13 },
+      { form: { generation: 2, variant: 13 } },
     );
     expect(result).toMatchObject({ ok: false, failure: { code: "no-such-column" } });
     expect(!result.ok && result.failure.message).toContain("Test-Spec Sync");
@@ -148,7 +167,7 @@ describe("a state file that tells its whole history", () => {
 
   it("lists the completed steps first, and grows by a row", () => {
     const full = (rows: typeof completed, base?: string): string => {
-      const result = renderStateFile(base, { ...state, completed: rows }, undefined, "full");
+      const result = renderStateFile(base, { ...state, completed: rows }, { sections: "full" });
       if (!result.ok) throw new Error(result.failure.message);
       return result.value;
     };

@@ -45,6 +45,14 @@ const mostLines = 30;
 
 const bareFile = "# Autodev State\n\n## Current Step\n";
 
+export interface RenderOptions {
+  /** How the file is written; the present form by default. */
+  readonly form?: Form;
+  readonly sections?: Sections;
+  /** Whether a key decision is one that we told: only those give way to newer ones. */
+  readonly isOurs?: (line: string) => boolean;
+}
+
 /**
  * Fails only when `form` is an older generation that has no number for the step
  * (the caller then asks to migrate).
@@ -52,9 +60,9 @@ const bareFile = "# Autodev State\n\n## Current Step\n";
 export function renderStateFile(
   base: string | undefined,
   state: FlowState,
-  form: Form = currentForm,
-  sections: Sections = "pointer",
+  options: RenderOptions = {},
 ): Result<string> {
+  const { form = currentForm } = options;
   const readBase = readOnce(base ?? bareFile);
   // Bytes that cannot be read never become a base: whoever adopts them parses them first.
   if (!readBase.ok) return readBase;
@@ -98,7 +106,7 @@ export function renderStateFile(
     },
     blockLines(state, form),
   );
-  return succeed(textOf(withSections(edited, before.state, state, { form, sections })));
+  return succeed(textOf(withSections(edited, before.state, state, { ...options, form })));
 }
 
 interface ReadBase {
@@ -250,7 +258,7 @@ function withSections(
   file: StateFile,
   before: FlowState,
   state: FlowState,
-  { form, sections }: { form: Form; sections: Sections },
+  { form, sections, isOurs = () => false }: RenderOptions & { readonly form: Form },
 ): StateFile {
   const full = sections === "full";
   const changed = (section: keyof FlowState): boolean =>
@@ -301,32 +309,36 @@ function withSections(
     const decisions = state.keyDecisions.map(oneLine);
     next = full
       ? setBullets(next, "key decisions", "Key Decisions", decisions)
-      : withKeyDecisions(next, decisions);
+      : withKeyDecisions(next, decisions, isOurs);
   }
   return next;
 }
 
 const earlierMark = /^\((\d+) earlier: autodev log\)$/;
 
-/** Decisions that we added give way, oldest first, once the file would grow past its length. */
-function withKeyDecisions(file: StateFile, decisions: readonly string[]): StateFile {
+/** Decisions that we told give way, oldest first, once the file would grow past its length. */
+function withKeyDecisions(
+  file: StateFile,
+  decisions: readonly string[],
+  isOurs: (line: string) => boolean,
+): StateFile {
   const written = keyDecisionsIn(file);
   const added = decisions.filter((line) => !written.includes(line));
   if (added.length === 0) return file;
   const earlier = Number(
     written.map((line) => earlierMark.exec(line)?.[1]).find((count) => count !== undefined) ?? 0,
   );
-  const theirs = written.filter((line) => !earlierMark.test(line));
+  const theirs = written.filter((line) => !earlierMark.test(line) && !isOurs(line));
+  const ours = [...written.filter(isOurs), ...added];
   const show = (count: number): StateFile => {
-    const dropped = earlier + added.length - count;
-    const shown = added.slice(added.length - count);
+    const dropped = earlier + ours.length - count;
     return setBullets(file, "key decisions", "Key Decisions", [
       ...theirs,
-      ...shown,
+      ...ours.slice(ours.length - count),
       ...(dropped > 0 ? [`(${dropped} earlier: autodev log)`] : []),
     ]);
   };
-  let count = added.length;
+  let count = ours.length;
   let next = show(count);
   while (count > 1 && next.lines.length >= mostLines) next = show(--count);
   return next;

@@ -38,6 +38,7 @@ describe("the public names", () => {
         "holds",
         "isAnswer",
         "isOpen",
+        "keyDecisionLine",
         "knownStatuses",
         "mostRetries",
         "nothingYet",

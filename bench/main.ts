@@ -104,8 +104,9 @@ async function transitionRatios(): Promise<Row[]> {
   const ours: number[] = [];
   const bare: number[] = [];
   const blocking: number[] = [];
-  const rounds = short ? 150 : 1000;
-  for (let round = 0; round < rounds; round++) {
+  const rounds = short ? 400 : 1000;
+  const warmUp = 50;
+  for (let round = -warmUp; round < rounds; round++) {
     let began = performance.now();
     await new Promise<void>((resolve, reject) => {
       fs.write(file, line, 0, line.length, null, (error) => {
@@ -122,6 +123,7 @@ async function transitionRatios(): Promise<Row[]> {
     const recorded = await held.value.record(subStep(round));
     ours.push(performance.now() - began);
     if (!recorded.ok) throw new Error(recorded.failure.message);
+    if (round < 0) for (const times of [ours, bare, blocking]) times.length = 0;
   }
   fs.closeSync(file);
   await held.value.release();

@@ -51,7 +51,11 @@ export function placeWatch(repository: Repository): () => GitPlace {
     return `${stamp(path.join(gitDir, "HEAD"))} ${ref} ${packedRefs}`;
   };
   let seen = watched();
+  let lookedAt = performance.now();
   return () => {
+    // Nobody checks out twice between two blinks; a look at three files costs more than a blink.
+    if (performance.now() - lookedAt < blinkMs) return place;
+    lookedAt = performance.now();
     if (watched() !== seen) {
       place = placeOf(repository);
       seen = watched();
@@ -61,6 +65,7 @@ export function placeWatch(repository: Repository): () => GitPlace {
 }
 
 const absent = "-";
+const blinkMs = 20;
 
 function stamp(file: string): string {
   const stat = fs.statSync(file, { throwIfNoEntry: false });

@@ -136,7 +136,7 @@ function stateFileFinding(project: Project, failure: Failure): Finding {
     ...(line !== undefined && { line }),
     fix: settableAside.has(code)
       ? `autodev doctor --fix${sides ? " --take=ours" : ""}`
-      : (hint ?? "mend the file"),
+      : (hint ?? "autodev doctor --fix"),
   };
 }
 
@@ -154,7 +154,7 @@ function events(project: Project): Finding[] {
           code: "journal-event",
           level: "warning",
           message: `event ${seq + at} (${type}) is not of a form that this autodev knows; it is kept and passed over`,
-          fix: "update autodev",
+          fix: "npm install --global autodev@latest",
         },
       ];
     }

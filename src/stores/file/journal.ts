@@ -302,7 +302,7 @@ export function damageFailure(place: Place, damage: Damage): Failure {
     const { failure } = fail(
       "journal-newer",
       `${where} was written by a newer autodev: ${damage.reason}`,
-      { file, line, hint: "update autodev; nothing was changed" },
+      { file, line, hint: "npm install --global autodev@latest" },
     );
     return failure;
   }

@@ -72,7 +72,7 @@ export function examineJournal(
       message,
       ...(file !== undefined && { file }),
       ...(line !== undefined && { line }),
-      fix: walk.damage.kind === "newer" ? (hint ?? "update autodev") : mend,
+      fix: walk.damage.kind === "newer" && hint ? hint : mend,
     });
   }
   for (const { segment, at, bytes } of walk.torn) {

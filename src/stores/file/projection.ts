@@ -136,6 +136,8 @@ function decode(bytes: Buffer, file: string): Result<string> {
   // Only text that decodes cleanly encodes back to the same bytes.
   if (text.includes("\uFFFD")) {
     const again = Buffer.from(text);
+    const cut = cutCharacter(bytes);
+    if (cut !== undefined) return succeed(cut);
     if (!again.equals(bytes)) {
       const line = lineOfFirstDifference(bytes, again);
       return fail("state-file-encoding", `${file}:${line} holds bytes that are not UTF-8`, {
@@ -146,6 +148,21 @@ function decode(bytes: Buffer, file: string): Result<string> {
     }
   }
   return succeed(text);
+}
+
+/**
+ * A file that ends at a sector, in the middle of a character, is one that a power cut tore: the
+ * rest of that character reads as zeros, like the rest of any torn sector.
+ */
+function cutCharacter(bytes: Buffer): string | undefined {
+  const sector = 512;
+  if (bytes.length === 0 || bytes.length % sector !== 0) return undefined;
+  for (let missing = 1; missing <= 3; missing++) {
+    const whole = bytes.subarray(0, bytes.length - missing);
+    const text = whole.toString("utf8");
+    if (Buffer.from(text).equals(whole)) return text + "\0".repeat(missing);
+  }
+  return undefined;
 }
 
 function lineOfFirstDifference(a: Buffer, b: Buffer): number {

@@ -81,8 +81,7 @@ export function renderStateFile(
     if (form.generation > 1) changes.push(["flow", oneLine(state.flow)]);
     changes.push(["step", oneLine(place.step)], ["name", oneLine(place.name)]);
   }
-  if (before.state.status !== state.status || fresh)
-    changes.push(["status", oneLine(state.status)]);
+  if (before.state.status !== state.status || fresh) changes.push(["status", statusText(state)]);
   if (before.state.retryCount !== state.retryCount || fresh) {
     changes.push(["retry_count", String(state.retryCount)]);
   }
@@ -139,7 +138,7 @@ function blockLines(state: FlowState, form: Form): string[] {
     ...(generation > 1 ? [`flow: ${oneLine(state.flow)}`] : []),
     `step: ${oneLine(place.step)}`,
     `name: ${oneLine(place.name)}`,
-    `status: ${oneLine(state.status)}`,
+    `status: ${statusText(state)}`,
     ...(generation === 3
       ? [
           "sub_step:",
@@ -204,7 +203,7 @@ function inForm(
   let file =
     to.generation === 1 ? removeField(start, "flow") : setField(start, "flow", oneLine(state.flow));
   file = setField(setField(file, "step", place.step), "name", place.name);
-  if (moved || !file.fields.has("status")) file = setField(file, "status", oneLine(state.status));
+  if (moved || !file.fields.has("status")) file = setField(file, "status", statusText(state));
   const scalar = writeScalarSubStep(state.subStep);
   if (to.generation < 3) return removeField(setScalarSubStep(file, scalar), "cycle");
   file = setSubStep(file, state.subStep, scalar);
@@ -343,6 +342,9 @@ function withKeyDecisions(
   while (count > 1 && next.lines.length >= mostLines) next = show(--count);
   return next;
 }
+
+/** A status of the user's own goes back as it was read: it came from one line. */
+const statusText = ({ status }: FlowState): string => status.replaceAll("\n", " ");
 
 const sameSubStep = (a: FlowState, b: FlowState): boolean => {
   const { phase, name, detail } = a.subStep ?? awaitingInvocation;

@@ -19,6 +19,13 @@ export type FailureCode =
   | "state-file-duplicate"
   | "state-file-no-position"
   | "no-such-column"
+  // plans
+  | "plan-unreadable"
+  | "plan-encoding"
+  | "plan-too-large"
+  | "plan-wrong-shape"
+  | "plan-changed"
+  | "no-such-phase"
   // the journal
   | "journal-damaged"
   | "journal-newer"

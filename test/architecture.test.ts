@@ -16,21 +16,26 @@ const areas: Record<
     mayImport: ["core", "single"],
     packages: ["node:", "yaml"],
   },
+  format: {
+    is: /^src\/formats\//,
+    mayImport: ["core", "format"],
+    packages: ["@lezer/", "yaml"],
+  },
   store: { is: /^src\/stores\//, mayImport: ["core", "contract", "store"], packages: ["node:"] },
   activity: {
     is: /^src\/activities\//,
-    mayImport: ["core", "contract", "single", "activity"],
+    mayImport: ["core", "contract", "format", "single", "activity"],
     packages: ["node:"],
   },
   project: {
     is: /^src\/project\.ts$/,
-    mayImport: ["core", "contract", "single", "store", "activity"],
+    mayImport: ["core", "contract", "format", "single", "store", "activity"],
     packages: ["node:"],
   },
   cli: {
     is: /^src\/cli\//,
     mayImport: ["core", "project", "cli"],
-    packages: ["node:", "zod", "commander", "std-env", "@bomb.sh/tab"],
+    packages: ["node:", "zod", "commander", "std-env", "@bomb.sh/tab", "@dagrejs/dagre"],
   },
   testing: { is: /^src\/testing\//, mayImport: ["core", "contract", "testing"], packages: [] },
   library: {
@@ -121,6 +126,12 @@ describe("the architecture", () => {
       "an activity in a store",
       "src/stores/memory.ts",
       'import { hold } from "../activities/hold.ts";',
+    ],
+    ["a disk in a format", "src/formats/kiro.ts", 'import * as fs from "node:fs";'],
+    [
+      "a format in a door",
+      "src/cli/commands/plan-new.ts",
+      'import { x } from "../../formats/kiro.ts";',
     ],
     ["one store in another", "src/stores/memory.ts", 'import { x } from "./file/journal.ts";'],
     ["a package nobody chose", "src/activities/survey.ts", 'import glob from "fast-glob";'],

@@ -3,12 +3,16 @@
 export { Event as EventSchema } from "./core/event.ts";
 export * from "./core/index.ts";
 export {
+  changePlan,
   type Held,
   hold,
   type Look,
   look,
+  type OpenPlan,
+  openPlan,
   openProject,
   type Project,
+  planDisk,
   realWorld,
   type World,
 } from "./project.ts";

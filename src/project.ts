@@ -5,14 +5,18 @@
 import * as path from "node:path";
 import { lookFrom } from "./activities/glance.ts";
 import type { Look, Project, World } from "./activities/hold.ts";
+import type { PlanDisk } from "./activities/plan-files.ts";
 import { findRepository } from "./git.ts";
+import { createDurably, realDisk, replaceFile } from "./stores/file/disk.ts";
 import { glanceAt } from "./stores/file/glance.ts";
+import { acquireLock } from "./stores/file/lock.ts";
 import { createFileStore, sha256 } from "./stores/file.ts";
 
 export * from "./activities/examine.ts";
 
 export * from "./activities/hold.ts";
 export * from "./activities/open-flow.ts";
+export * from "./activities/plan-files.ts";
 export { initRepository } from "./git.ts";
 export { notify } from "./notify.ts";
 export { shown } from "./safe-text.ts";
@@ -41,6 +45,45 @@ export function glance(cwd: string): { root: string; look: Look } | undefined {
   const look = found && lookFrom(found.snapshot, found.readProjection);
   return look && { root, look };
 }
+
+/** How a plan's files are written: whole or not at all, and still there after a power cut. */
+export const planDisk: PlanDisk = {
+  replace: (file, bytes, proceed) => {
+    const mode = realDisk.mode(file);
+    return replaceFile(realDisk, file, bytes, {
+      unique: `${process.pid}-${Date.now()}`,
+      durable: true,
+      proceed,
+      ...(mode === undefined ? {} : { mode }),
+    });
+  },
+  alone: async (file, act) => {
+    // Not beside the plan, which is somebody's folder, and not for ever: the kernel lets go of it.
+    const lockFile = path.join(
+      process.getBuiltinModule("node:os").tmpdir(),
+      `autodev-plan-${sha256(file).slice(0, 16)}.lock`,
+    );
+    for (let round = 0; ; round++) {
+      const lock = acquireLock(lockFile, lockFile, realWorld.holder("autodev plan"));
+      if (!lock.ok && lock.failure.code === "locked" && round < 600) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        continue;
+      }
+      // Without a lock (no flock, a lock file of another user's) two of ours may have to try again.
+      try {
+        return await act();
+      } finally {
+        if (lock.ok) lock.value.release();
+      }
+    }
+  },
+  create: async (file, bytes) => {
+    const mask = process.umask();
+    await realDisk.makeFolder(path.dirname(file), 0o777 & ~mask);
+    const unique = `${process.pid}-${Date.now()}`;
+    return createDurably(realDisk, file, bytes, unique, 0o666 & ~mask);
+  },
+};
 
 export function openProject(cwd: string, world: World = realWorld): Project {
   const repository = findRepository(cwd);

@@ -9,11 +9,14 @@ describe("the public names", () => {
     const own = Object.keys(library).filter((name) => !(name in core));
     expect(own.sort()).toEqual([
       "EventSchema",
+      "changePlan",
       "createFileStore",
       "createMemoryStore",
       "hold",
       "look",
+      "openPlan",
       "openProject",
+      "planDisk",
       "realWorld",
     ]);
   });
@@ -21,11 +24,17 @@ describe("the public names", () => {
   it("of autodev/core are these", () => {
     expect(Object.keys(core).sort()).toMatchInlineSnapshot(`
       [
+        "applyEdits",
         "awaitingInvocation",
+        "batchesOf",
         "builtInFlows",
         "causeOf",
+        "compilePlan",
         "convertStateFile",
+        "count",
+        "criticalPathOf",
         "currentForm",
+        "cyclesOf",
         "decisionBlock",
         "decisionId",
         "evolve",
@@ -41,11 +50,18 @@ describe("the public names", () => {
         "keyDecisionLine",
         "knownStatuses",
         "mostRetries",
+        "normaliseId",
         "nothingYet",
         "openDecisions",
         "openingMove",
         "optionFor",
         "parseStateFile",
+        "phaseNamed",
+        "phaseStatuses",
+        "planEdits",
+        "planFindingTable",
+        "planFormatTable",
+        "planFormats",
         "readPosition",
         "renderStateFile",
         "renderedStateFile",
@@ -54,8 +70,10 @@ describe("the public names", () => {
         "succeed",
         "textOf",
         "toGeneration",
+        "understand",
         "whereabouts",
         "whichFlow",
+        "writeSuperplan",
       ]
     `);
   });

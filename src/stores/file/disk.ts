@@ -31,7 +31,7 @@ export interface Disk {
   /** Names, unordered; an absent folder is empty. */
   list(folder: string): string[];
   makeFolder(folder: string, mode?: number): Promise<void>;
-  /** A new file, never an old one. */
+  /** A new file, never an old one; with exactly this mode, or for its owner only. */
   create(file: string, bytes: Buffer, mode?: number): Promise<void>;
   syncFile(file: string): Promise<void>;
   openForAppend(file: string): Promise<AppendFile>;
@@ -39,6 +39,8 @@ export interface Disk {
   /** False: `to` is there already. */
   link(from: string, to: string): Promise<boolean>;
   remove(file: string): Promise<void>;
+  /** Gives a file the owner of another, if we are allowed to. */
+  own?(file: string, like: string): Promise<void>;
   /** With all that is in it; an absent one is fine. */
   removeFolder(folder: string): Promise<void>;
   syncFolder(folder: string): Promise<void>;
@@ -47,23 +49,32 @@ export interface Disk {
 /** The mark of our temporary files: what a crash leaves behind is recognised by it. */
 export const temporaryMark = ".autodev-tmp-";
 
-/** Readers see the old bytes or the new ones; after `durable`, so does a reader after a power cut. */
+/**
+ * Readers see the old bytes or the new ones; after `durable`, so does a reader after a power cut.
+ * False: `proceed`, asked at the last moment, said no, and nothing has changed.
+ */
 export async function replaceFile(
   disk: Disk,
   file: string,
   bytes: Buffer,
-  options: { unique: string; durable: boolean; mode?: number },
-): Promise<void> {
+  options: { unique: string; durable: boolean; mode?: number; proceed?: () => boolean },
+): Promise<boolean> {
   const temporary = temporaryFor(file, options.unique);
   await disk.create(temporary, bytes, options.mode);
   try {
+    await disk.own?.(temporary, file);
     if (options.durable) await disk.syncFile(temporary);
+    if (options.proceed?.() === false) {
+      await disk.remove(temporary);
+      return false;
+    }
     await disk.rename(temporary, file);
   } catch (error) {
     await disk.remove(temporary).catch(() => {});
     throw error;
   }
   if (options.durable) await disk.syncFolder(path.dirname(file));
+  return true;
 }
 
 /** The file appears whole and durable, or not at all; false: somebody else's is there. */
@@ -72,9 +83,10 @@ export async function createDurably(
   file: string,
   bytes: Buffer,
   unique: string,
+  mode?: number,
 ): Promise<boolean> {
   const temporary = temporaryFor(file, unique);
-  await disk.create(temporary, bytes);
+  await disk.create(temporary, bytes, mode);
   try {
     await disk.syncFile(temporary);
     const first = await disk.link(temporary, file);
@@ -144,9 +156,11 @@ export const realDisk: Disk = {
   async makeFolder(folder, mode = 0o700) {
     await promises().mkdir(folder, { recursive: true, mode });
   },
-  async create(file, bytes, mode = 0o600) {
-    const handle = await promises().open(file, "wx", mode);
+  async create(file, bytes, mode) {
+    const handle = await promises().open(file, "wx", 0o600);
     try {
+      // Asked for exactly: the mask of whoever runs us must not narrow a file that is replaced.
+      if (mode !== undefined) await handle.chmod(mode);
       await handle.writeFile(bytes);
     } catch (error) {
       await promises()
@@ -155,6 +169,15 @@ export const realDisk: Disk = {
       throw error;
     } finally {
       await handle.close();
+    }
+  },
+  async own(file, like) {
+    if (process.getuid?.() !== 0) return;
+    try {
+      const { uid, gid } = fs.statSync(like);
+      if (uid !== 0 || gid !== 0) await promises().chown(file, uid, gid);
+    } catch {
+      // A new file, or one of a file system that knows no owners.
     }
   },
   async syncFile(file) {

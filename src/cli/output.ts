@@ -12,7 +12,13 @@ export function printError(text: string): void {
   write(2, `${text}\n`);
 }
 
-export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
+/** Still the same JSON: what a terminal would obey is written as an escape. */
+export const printJson = (value: unknown): void =>
+  print(JSON.stringify(value, null, 2).replace(obeyed, escaped));
+
+const obeyed = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const escaped = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 const gone = new Set<1 | 2>();
 

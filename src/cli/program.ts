@@ -17,6 +17,7 @@ const load = (bundle: string): { run: Run } => {
 
 const groupTitles: Record<CommandRow["group"], string> = {
   flow: "The flow:",
+  plans: "Plans:",
   decisions: "Decisions:",
   care: "Care:",
 };
@@ -48,19 +49,21 @@ export function createProgram(finish: (code: number) => void): Command {
   program
     .command("help")
     .description("help about a command, exit-codes or environment")
-    .argument("[topic]", "a command, exit-codes or environment")
+    .argument("[topic...]", "a command, exit-codes or environment")
     .helpGroup(groupTitles.care)
-    .action((topic: string | undefined) => help(program, topic));
+    .action((topic: readonly string[]) => help(program, topic));
   tab(program, { completionCommandName: "completion" });
   return program;
 }
 
 function addCommand(program: Command, row: CommandRow, finish: (code: number) => void): void {
-  const command = program
-    .command(row.name)
+  const [family, own] = row.name.split(" ");
+  const parent = own === undefined ? program : familyOf(program, family ?? "", row);
+  const command = parent
+    .command(own ?? row.name)
     .aliases([...(row.aliases ?? [])])
     .description(row.what)
-    .helpGroup(groupTitles[row.group])
+    .helpGroup(own === undefined ? groupTitles[row.group] : "Commands:")
     .addHelpText("after", `\nExamples:\n${row.examples.map((line) => `  ${line}`).join("\n")}`);
   for (const { name, what } of row.arguments ?? []) command.argument(name, what);
   for (const { flags, what, choices, number } of row.options ?? []) {
@@ -74,8 +77,34 @@ function addCommand(program: Command, row: CommandRow, finish: (code: number) =>
     const given = args.slice(0, -1);
     const options = given.pop() as Record<string, unknown>;
     if (options["color"] === true) delete options["color"];
-    finish(await load(row.name).run(...given, options));
+    finish(await load(row.name.replace(" ", "-")).run(...given, options));
   });
+}
+
+const families: Record<string, string> = { plan: "read, check, draw, tick and write plans" };
+
+function familyOf(program: Command, name: string, row: CommandRow): Command {
+  const known = program.commands.find((each) => each.name() === name);
+  if (known) return known;
+  const members = commandTable.flatMap((each) =>
+    each.name.startsWith(`${name} `) ? [each.name.slice(name.length + 1)] : [],
+  );
+  return program
+    .command(name)
+    .description(families[name] ?? "")
+    .usage("<command>")
+    .argument("[command...]")
+    .allowUnknownOption()
+    .helpGroup(groupTitles[row.group])
+    .helpCommand(false)
+    .action((given: readonly string[]) => {
+      const [first] = given;
+      const what =
+        first === undefined
+          ? `autodev ${name} needs a command`
+          : `there is no autodev ${name} ${first}`;
+      throw new CommanderError(2, "autodev.family", `${what}: ${members.join(", ")}`);
+    });
 }
 
 /** Bare `autodev`, with or without options, starts. */
@@ -92,7 +121,8 @@ function wholeNumber(text: string): number {
   throw new CommanderError(2, "autodev.number", `"${text}" is not a whole number`);
 }
 
-function help(program: Command, topic: string | undefined): void {
+function help(program: Command, topics: readonly string[]): void {
+  const [topic, member] = topics;
   if (topic === undefined) return program.outputHelp();
   if (topic === "exit-codes") {
     for (const [code, what] of exitCodeTable) print(`${String(code).padStart(4)}  ${what}`);
@@ -102,14 +132,16 @@ function help(program: Command, topic: string | undefined): void {
     for (const [name, what] of environmentTable) print(`${name.padEnd(18)}  ${what}`);
     return;
   }
-  const command = program.commands.find(
-    (each) => each.name() === topic || each.aliases().includes(topic),
-  );
+  const family = commandIn(program, topic);
+  const command = family && member !== undefined ? commandIn(family, member) : family;
   if (!command) {
-    throw new CommanderError(2, "autodev.topic", `there is no help about "${topic}"`);
+    throw new CommanderError(2, "autodev.topic", `there is no help about "${topics.join(" ")}"`);
   }
   command.outputHelp();
 }
+
+const commandIn = (parent: Command, name: string): Command | undefined =>
+  parent.commands.find((each) => each.name() === name || each.aliases().includes(name));
 
 function reportError(error: unknown, json: boolean): number {
   if (error instanceof CommanderError) {

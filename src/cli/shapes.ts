@@ -3,6 +3,7 @@
  * these do not change. `schemas/` is generated from here.
  */
 import { z } from "zod";
+import { phaseStatuses, planFormats } from "../core/plan/plan.ts";
 
 const DecisionOption = z.object({ key: z.string(), text: z.string() });
 
@@ -97,3 +98,96 @@ export const ErrorOutput = z.object({
     details: z.array(z.string()).exactOptional(),
   }),
 });
+
+const PlanFindingView = z.object({
+  code: z.string(),
+  message: z.string(),
+  file: z.string(),
+  line: z.int(),
+  hint: z.string().describe("what to change"),
+});
+
+const Count = z.object({ total: z.int(), done: z.int() });
+
+export const PlanCheckOutput = z.object({
+  version: z.literal(1),
+  format: z.enum(planFormats),
+  reason: z.string().describe("by what the format was recognised"),
+  files: z.array(z.string()),
+  phases: z.array(
+    z.object({
+      id: z.string(),
+      written: z.string(),
+      name: z.string(),
+      dependsOn: z.array(z.string()),
+      parallelWith: z.array(z.string()),
+      estimate: z.number().nullable(),
+      status: z.enum(phaseStatuses),
+      tasks: Count,
+      definitionOfDone: Count,
+      checkpoints: Count,
+      files: z.array(
+        z.object({ path: z.string(), change: z.enum(["create", "modify", "delete", "touch"]) }),
+      ),
+      file: z.string(),
+      line: z.int(),
+    }),
+  ),
+  boxes: z.object({ total: z.int(), done: z.int(), outsidePhases: z.int() }),
+  batches: z.array(z.array(z.string())),
+  criticalPath: z.array(z.string()),
+  estimate: z.object({
+    total: z.number(),
+    remaining: z.number(),
+    missing: z.int().describe("phases without one"),
+  }),
+  errors: z.array(PlanFindingView),
+  warnings: z.array(PlanFindingView),
+});
+export type PlanCheckOutput = z.infer<typeof PlanCheckOutput>;
+
+export const PlanGraphOutput = z.object({
+  version: z.literal(1),
+  files: z.array(z.string()),
+  nodes: z.array(
+    z.object({
+      id: z.string(),
+      written: z.string(),
+      name: z.string(),
+      status: z.enum(phaseStatuses),
+      estimate: z.number().nullable(),
+    }),
+  ),
+  edges: z.array(z.object({ from: z.string().describe("must be complete first"), to: z.string() })),
+  batches: z.array(z.array(z.string())),
+  criticalPath: z.array(z.string()),
+});
+export type PlanGraphOutput = z.infer<typeof PlanGraphOutput>;
+
+export const PlanTickOutput = z.object({
+  version: z.literal(1),
+  dryRun: z.boolean(),
+  files: z.array(z.string()).describe("those that changed"),
+  edits: z.array(
+    z.object({ file: z.string(), line: z.int(), before: z.string(), after: z.string() }),
+  ),
+  phases: z.array(z.string()),
+  notes: z.array(z.string()).describe("what was asked for and could not be written"),
+});
+export type PlanTickOutput = z.infer<typeof PlanTickOutput>;
+
+export const PlanImportOutput = z.object({
+  version: z.literal(1),
+  from: z.object({ format: z.enum(planFormats), files: z.array(z.string()) }),
+  to: z.object({ format: z.literal("superplan"), file: z.string().nullable() }),
+  phases: z.int(),
+  text: z.string(),
+});
+export type PlanImportOutput = z.infer<typeof PlanImportOutput>;
+
+export const PlanNewOutput = z.object({
+  version: z.literal(1),
+  file: z.string().nullable(),
+  text: z.string(),
+});
+export type PlanNewOutput = z.infer<typeof PlanNewOutput>;

@@ -1,3 +1,5 @@
+import { planFormats } from "../core/plan/plan.ts";
+
 /**
  * Every command, its options and an example: the program, the completion and the reference are
  * made from this table, so that they cannot disagree.
@@ -10,9 +12,10 @@ export interface OptionRow {
 }
 
 export interface CommandRow {
+  /** "plan check": a command of the family `plan`. */
   readonly name: string;
   readonly aliases?: readonly string[];
-  readonly group: "flow" | "decisions" | "care";
+  readonly group: "flow" | "plans" | "decisions" | "care";
   readonly what: string;
   /** As commander writes them: `<id>` required, `[topic]` optional. */
   readonly arguments?: readonly { readonly name: string; readonly what: string }[];
@@ -34,6 +37,13 @@ const decide: OptionRow = {
   choices: ["recommended"],
 };
 
+const planArgument = { name: "<plan>", what: "the plan's file, or a folder that holds one" };
+const planFormat: OptionRow = {
+  flags: "--format <format>",
+  what: "read it as this format instead of finding out",
+  choices: planFormats,
+};
+
 export const commandTable: readonly CommandRow[] = [
   {
     name: "start",
@@ -51,6 +61,93 @@ export const commandTable: readonly CommandRow[] = [
     options: [json, noColor],
     examples: ["autodev status", "autodev status --json"],
     shape: "status",
+  },
+  {
+    name: "plan check",
+    group: "plans",
+    what: "read a plan and say what is wrong with it, before anything is spent on it",
+    arguments: [planArgument],
+    options: [planFormat, { flags: "--strict", what: "warnings count as errors" }, json, noColor],
+    examples: ["autodev plan check docs/feature-plan.md", "autodev plan check tasks.json --json"],
+    shape: "plan-check",
+  },
+  {
+    name: "plan graph",
+    group: "plans",
+    what: "draw who waits for whom",
+    arguments: [planArgument],
+    options: [
+      planFormat,
+      {
+        flags: "--as <form>",
+        what: "how (default text)",
+        choices: ["text", "mermaid", "svg", "json"],
+      },
+      { flags: "-o, --output <file>", what: "into a new file instead of the terminal" },
+      json,
+      noColor,
+    ],
+    examples: [
+      "autodev plan graph docs/feature-plan.md",
+      "autodev plan graph docs/feature-plan.md --as svg -o plan.svg",
+    ],
+    shape: "plan-graph",
+  },
+  {
+    name: "plan tick",
+    group: "plans",
+    what: "tick a phase's boxes and set its status; no other byte changes",
+    arguments: [planArgument, { name: "<phase...>", what: "ids of phases: 2A, 2b, 4.5" }],
+    options: [
+      planFormat,
+      { flags: "--untick", what: "untick the boxes, and set the status back to pending" },
+      {
+        flags: "--only <part>",
+        what: "only these boxes, or only the status",
+        choices: ["tasks", "done", "status"],
+      },
+      {
+        flags: "--status <status>",
+        what: "set this status and leave the boxes alone",
+        choices: ["pending", "running", "complete", "failed", "blocked", "skipped"],
+      },
+      { flags: "--dry-run", what: "show the lines, change nothing" },
+      json,
+      noColor,
+    ],
+    examples: [
+      "autodev plan tick docs/feature-plan.md 2A 2B",
+      "autodev plan tick docs/feature-plan.md 3 --status running",
+    ],
+    shape: "plan-tick",
+  },
+  {
+    name: "plan import",
+    group: "plans",
+    what: "write a plan of another format as one of ours",
+    arguments: [planArgument],
+    options: [
+      planFormat,
+      {
+        flags: "--to <format>",
+        what: "the format to write (default superplan)",
+        choices: ["superplan"],
+      },
+      { flags: "-o, --output <file>", what: "into a new file instead of the terminal" },
+      json,
+      noColor,
+    ],
+    examples: ["autodev plan import specs/001-login/tasks.md --to superplan -o docs/login-plan.md"],
+    shape: "plan-import",
+  },
+  {
+    name: "plan new",
+    group: "plans",
+    what: "write a small plan with comments, to begin with",
+    arguments: [{ name: "[file]", what: "a new file; without it, the terminal" }],
+    options: [{ flags: "--title <title>", what: "the plan's title" }, json, noColor],
+    examples: ["autodev plan new docs/feature-plan.md"],
+    shape: "plan-new",
   },
   {
     name: "decisions",

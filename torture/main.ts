@@ -8,6 +8,7 @@ import * as path from "node:path";
 import { parseArgs } from "node:util";
 import { crashStates } from "./crash-states.ts";
 import { decisionRaces } from "./decision-races.ts";
+import { fuzzPlans } from "./fuzz-plans.ts";
 import { fuzzStateFiles } from "./fuzz-state-files.ts";
 import { killSweep } from "./kill-sweep.ts";
 import { lockRaces } from "./lock-races.ts";
@@ -25,6 +26,7 @@ import {
 
 const rows: readonly Row[] = [
   fuzzStateFiles,
+  fuzzPlans,
   crashStates,
   killSweep,
   lockRaces,

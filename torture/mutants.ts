@@ -5,6 +5,7 @@
 import { createRequire } from "node:module";
 import { enumerate, type Subject } from "./crash-states.ts";
 import { raceAnswers } from "./decision-races.ts";
+import { fuzzPlanted } from "./fuzz-plans.ts";
 import type { fuzz } from "./fuzz-state-files.ts";
 import { sweep } from "./kill-sweep.ts";
 import { race } from "./lock-races.ts";
@@ -119,6 +120,33 @@ export function flockUnused(fd: number): Attempt {`,
       file: "src/core/flow/state-file.ts",
       find: "if (first) duplicate ??= { name: path, first: first.at, second: at };",
       replace: "if (first) return;",
+    },
+  },
+  {
+    name: "box-beside-its-place",
+    guard: fuzzPlanted,
+    plant: {
+      file: "src/formats/document.ts",
+      find: "box: at(from + 1, from + 2)",
+      replace: "box: at(from, from + 1)",
+    },
+  },
+  {
+    name: "line-endings-edited-too",
+    guard: fuzzPlanted,
+    plant: {
+      file: "src/core/plan/edits.ts",
+      find: "return result + text.slice(at);",
+      replace: 'return result + text.slice(at).replaceAll("\\r\\n", "\\n");',
+    },
+  },
+  {
+    name: "nested-fences-cut-out",
+    guard: fuzzPlanted,
+    plant: {
+      file: "src/formats/document.ts",
+      find: '.replace(/[`~]/g, "\'")',
+      replace: '.replace(/[`~]/g, "")',
     },
   },
 ];

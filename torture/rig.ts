@@ -51,8 +51,11 @@ export const skipped = (reason: string): Outcome => ({
 });
 
 /** What to type to see one case again; a planted bug is not part of what one can type. */
-export const again = ({ tier, seed }: Context, row: string, caseName: string): string =>
-  `npm run torture -- --tier ${tier} --seed ${seed} --only ${row}:${caseName}`;
+export const again = (
+  { tier, seed }: Pick<Context, "tier" | "seed">,
+  row: string,
+  caseName: string,
+): string => `npm run torture -- --tier ${tier} --seed ${seed} --only ${row}:${caseName}`;
 
 // ── the repository ─────────────────────────────────────────────────────────────────────────────
 

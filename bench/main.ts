@@ -11,17 +11,14 @@ import * as path from "node:path";
 import { performance } from "node:perf_hooks";
 import type { Event } from "../src/core/event.ts";
 import { hold, look, openProject, type Project } from "../src/project.ts";
-
-interface Row {
-  readonly name: string;
-  readonly figure: number;
-  readonly unit: string;
-  readonly target?: number;
-  readonly detail: string;
-}
+import { peerRows } from "./peer.ts";
+import { measurePlan, measurePlanFlag, planRows } from "./plans.ts";
+import { median, type Row } from "./row.ts";
 
 const short = process.argv.includes("--short");
-const scratch = fs.mkdtempSync(path.join(tmpdir(), "autodev-bench-"));
+/** This program again, for one plan: it leaves nothing behind. */
+const isChild = process.argv[2] === measurePlanFlag;
+const scratch = isChild ? "" : fs.mkdtempSync(path.join(tmpdir(), "autodev-bench-"));
 
 async function main(): Promise<number> {
   console.log(
@@ -30,19 +27,21 @@ async function main(): Promise<number> {
   const rows: Row[] = [];
   const report = (row: Row): void => {
     rows.push(row);
+    const { figure } = row;
     const target =
-      row.target === undefined
+      row.target === undefined || figure === null
         ? ""
-        : `  target ≤ ${row.target} ${row.unit}: ${row.figure <= row.target ? "met" : "not met"}`;
-    console.log(
-      `${row.name.padEnd(34)} ${row.figure.toFixed(2)} ${row.unit}${target}  (${row.detail})`,
-    );
+        : `  target ≤ ${row.target} ${row.unit}: ${figure <= row.target ? "met" : "not met"}`;
+    const said = figure === null ? "not measured" : `${figure.toFixed(2)} ${row.unit}`;
+    console.log(`${row.name.padEnd(34)} ${said}${target}  (${row.detail})`);
   };
   try {
     const large = await repositoryWith(10_000, 200);
     for (const row of coldStarts(large)) report(row);
     for (const row of await transitionRatios()) report(row);
     for (const row of await opening()) report(row);
+    for (const row of planRows(scratch, short)) report(row);
+    for (const row of peerRows(scratch, short)) report(row);
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true });
   }
@@ -145,9 +144,6 @@ async function transitionRatios(): Promise<Row[]> {
   ];
 }
 
-const median = (values: number[]): number =>
-  values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
 // ── opening a long journal ─────────────────────────────────────────────────────────────────────
 
 async function opening(): Promise<Row[]> {
@@ -240,6 +236,8 @@ async function created(record: (...events: Event[]) => Promise<unknown>): Promis
   });
 }
 
-void main().then((code) => {
-  process.exitCode = code;
-});
+if (isChild) measurePlan(process.argv.slice(3));
+else
+  void main().then((code) => {
+    process.exitCode = code;
+  });

@@ -16,6 +16,11 @@ const lineEnd = String.raw`(?:\r\n|\n|\r)`;
 
 const reasons: readonly Reason[] = [
   {
+    // To Lezer it is a space, to CommonMark a letter.
+    name: "a byte order mark inside the text",
+    without: (text) => text.slice(0, 1) + text.slice(1).replaceAll("\uFEFF", "x"),
+  },
+  {
     // Ours: the YAML at the top is no Markdown.
     name: "front matter",
     without: (text) =>

@@ -274,8 +274,7 @@ interface Walked {
 }
 
 /** Marks that stand for a box although GFM knows only three of them. */
-const looseBox =
-  /^\[([^\s\]\p{L}\p{N}]|[vV])\](?=[ \t]|$)|^\[([ xX~-])\]\*(?=[ \t]|$)|^\[[ xX]\](?=\n)/u;
+const looseBox = /^\[([^\s\]\p{L}\p{N}]|[vV])\](?=\s|$)|^\[([ xX~-])\]\*(?=\s|$)|^\[[ xX]\](?=\n)/u;
 
 function walk(tree: Tree, copy: string, base: number): Walked {
   const blocks: Block[] = [];

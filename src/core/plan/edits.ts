@@ -149,7 +149,11 @@ function statusText(
 ): string | undefined {
   if (said.fixed) return undefined;
   if (readStatus(old, plan.notation.legend) === status) return undefined;
-  return writeStatus(old, status, [...(examples.get(said.where) ?? [])], plan.notation);
+  // To say nothing of a phase that is struck out, or was skipped, would leave it so.
+  const known = [...(examples.get(said.where) ?? [])].filter(
+    (each) => each !== "" || said.status !== "skipped",
+  );
+  return writeStatus(old, status, known, plan.notation);
 }
 
 /** What the document says of statuses elsewhere, by the part that says it. */

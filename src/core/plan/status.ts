@@ -241,9 +241,11 @@ export function writeStatus(
       readStatus(each, legend) === status && shapeOf(each) === shapeOf(old) && isPlain(each),
   );
   const picture = legendMark(legend, status) ?? canonicalMark[status];
-  // A plan that says "not begun" by saying nothing.
-  if (status === "pending" && model === undefined && examples.includes("") && isPlain(old))
+  // A plan that says "not begun" by saying nothing, and never otherwise.
+  const isSaid = (each: string): boolean => readStatus(each, legend) === "pending";
+  if (status === "pending" && examples.includes("") && !examples.some(isSaid) && isPlain(old)) {
     return "";
+  }
   if (old.trim() === "") return model?.trim() ?? picture;
   if (model !== undefined && isPlain(old)) return model.trim();
   const [here, there] = [partsOf(old), model === undefined ? {} : partsOf(model)];

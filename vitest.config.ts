@@ -5,6 +5,8 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "torture/**/*.test.ts"],
     pool: "threads",
     isolate: false,
-    testTimeout: 30_000,
+    // Most tests wait for processes of theirs: one more than there are cores keeps all of them busy.
+    maxWorkers: 3,
+    testTimeout: 60_000,
   },
 });

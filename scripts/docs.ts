@@ -6,6 +6,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import {
+  BuildOutput,
+  BuildPreviewOutput,
   DecideOutput,
   DecisionsOutput,
   DoctorOutput,
@@ -17,12 +19,16 @@ import {
   PlanNewOutput,
   PlanTickOutput,
   StatusOutput,
+  TrustOutput,
 } from "../src/cli/shapes.ts";
 import { commandTable, environmentTable, exitCodeTable } from "../src/cli/table.ts";
 import { Event } from "../src/core/event.ts";
 import { generationTable } from "../src/core/flow/generations.ts";
+import { PhaseFile, RunConfigFile } from "../src/core/plan/phase-file.ts";
 import { planFindingTable, planFormatTable } from "../src/core/plan/plan.ts";
+import { AgentResult } from "../src/core/plan/result.ts";
 import { statusMarks, statusWords } from "../src/core/plan/status.ts";
+import { Settings } from "../src/core/settings.ts";
 
 const shapes = {
   status: StatusOutput,
@@ -35,6 +41,13 @@ const shapes = {
   "plan-import": PlanImportOutput,
   "plan-new": PlanNewOutput,
   "plan-tick": PlanTickOutput,
+  build: BuildOutput,
+  trust: TrustOutput,
+  "build-dry-run": BuildPreviewOutput,
+  "autobuild-config": RunConfigFile,
+  "autobuild-phase": PhaseFile,
+  "agent-result": AgentResult,
+  config: Settings,
   error: ErrorOutput,
   event: Event,
 };
@@ -46,10 +59,31 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
     ...rows.map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`),
   ].join("\n");
 
+/** A line of `log --json`: the event with its place in history; a newer release may add keys. */
+function asPrinted(schema: z.core.JSONSchema.JSONSchema): object {
+  const place = {
+    version: { const: 1 },
+    seq: { type: "integer" },
+    at: { type: "string" },
+    run: { type: "string" },
+  };
+  const kinds = (schema.oneOf ?? schema.anyOf ?? []) as z.core.JSONSchema.JSONSchema[];
+  const { oneOf: _, anyOf: __, ...rest } = schema;
+  return {
+    ...rest,
+    anyOf: kinds.map(({ additionalProperties: ___, ...kind }) => ({
+      ...kind,
+      properties: { ...place, ...kind.properties },
+      required: [...Object.keys(place), ...(kind.required ?? [])],
+    })),
+  };
+}
+
 function files(): Map<string, string> {
   const made = new Map<string, string>();
   for (const [name, shape] of Object.entries(shapes)) {
-    const schema = { title: `autodev ${name}`, ...z.toJSONSchema(shape) };
+    const own = z.toJSONSchema(shape);
+    const schema = { title: `autodev ${name}`, ...(name === "event" ? asPrinted(own) : own) };
     made.set(`schemas/${name}.schema.json`, `${JSON.stringify(schema, null, 2)}\n`);
   }
   made.set("docs/reference/commands.md", commands());

@@ -26,6 +26,7 @@ const wanted = {
   "mkfs.xfs": "xfsprogs",
   git: "git",
   flock: "util-linux",
+  strace: "strace",
 };
 const missing = Object.keys(wanted).filter((command) => !has(command));
 if (missing.length > 0 && process.env.CI && process.getuid?.() === 0 && has("apt-get")) {

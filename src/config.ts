@@ -4,41 +4,58 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { isMap, isScalar, LineCounter, parseDocument } from "yaml";
+import { isNode, LineCounter, parseDocument } from "yaml";
+import type { z } from "zod";
 import { fail, type Result, succeed } from "./core/failure.ts";
-import type { Sections } from "./core/flow/state.ts";
-
-export interface Config {
-  readonly sections: Sections;
-}
+import { Settings } from "./core/settings.ts";
 
 const file = ".autodev/config.yaml";
-const standard: Config = { sections: "pointer" };
 
-export function readConfig(root: string): Result<Config> {
+export function readConfig(root: string): Result<Settings> {
   let text: string;
   try {
     text = fs.readFileSync(path.join(root, file), "utf8");
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (code === "ENOENT" || code === "ENOTDIR") return succeed(standard);
+    if (code === "ENOENT" || code === "ENOTDIR") return succeed({});
     return fail("usage", `${file} cannot be read (${code})`, { file, hint: `chmod u+r ${file}` });
   }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [broken] = document.errors;
+  const lineAt = (offset: number): number =>
+    lines.linePos(Math.min(offset, Math.max(0, text.trimEnd().length - 1))).line;
   if (broken) {
-    return wrong(lines.linePos(broken.pos[0]).line, `it is not YAML: ${broken.code}`);
+    const [first = ""] = broken.message.split("\n");
+    return wrong(lineAt(broken.pos[0]), `it is not YAML: ${first.replace(/ at line.*$/, "")}`);
   }
-  const value = document.getIn(["state", "sections"], true);
-  if (value === undefined || value === null) return succeed(standard);
-  const line = isScalar(value) || isMap(value) ? lines.linePos(value.range?.[0] ?? 0).line : 1;
-  const sections = isScalar(value) ? value.value : undefined;
-  if (sections === "pointer" || sections === "full") return succeed({ sections });
-  return wrong(
-    line,
-    `state.sections is "${String(sections)}", but only pointer and full are known`,
-  );
+  let value: unknown;
+  try {
+    value = document.toJS() ?? {};
+  } catch (error) {
+    return wrong(1, error instanceof Error ? error.message : String(error));
+  }
+  const read = Settings.safeParse(value);
+  if (read.success) return succeed(read.data);
+  const [issue] = read.error.issues;
+  const unknown = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+  const at = [...(issue?.path ?? []), ...unknown];
+  return wrong(lineAt(offsetOf(document, at)), `${at.join(".") || "it"} ${wordsFor(issue)}`);
+}
+
+/** Of what is there, or of the nearest that is. */
+function offsetOf(document: ReturnType<typeof parseDocument>, at: readonly PropertyKey[]): number {
+  for (let length = at.length; length > 0; length--) {
+    const node = document.getIn(at.slice(0, length), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return 0;
+}
+
+function wordsFor(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === "unrecognized_keys") return "is not known";
+  if (issue?.code === "invalid_type" && issue.input === undefined) return "is missing";
+  return `is not right: ${issue?.message ?? "it is not understood"}`;
 }
 
 const wrong = (line: number, reason: string): ReturnType<typeof fail> =>

@@ -4,7 +4,6 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { fail, type Result, succeed } from "./core/failure.ts";
 import type { GitPlace } from "./core/git-place.ts";
 
 export interface Repository {
@@ -23,6 +22,34 @@ export function findRepository(from: string): Repository | undefined {
       return { root: folder, gitDir, commonDir: shared ? path.resolve(gitDir, shared) : gitDir };
     }
     if (folder === path.dirname(folder)) return undefined;
+  }
+}
+
+/**
+ * A `.git` that leads elsewhere has to be known there: a work tree by its administrative folder, a
+ * submodule by its configuration. One that is not would have us write into a stranger's repository.
+ */
+export function isKnownThere({ root, gitDir, commonDir }: Repository): boolean {
+  const own = path.join(root, ".git");
+  if (gitDir !== commonDir) {
+    const back = readText(path.join(gitDir, "gitdir"))?.trim();
+    const inside = path.dirname(path.dirname(gitDir)) === realPath(commonDir);
+    return inside && back !== undefined && realPath(path.resolve(gitDir, back)) === realPath(own);
+  }
+  if (realPath(gitDir) === path.join(realPath(root), ".git")) return true;
+  const config = readText(path.join(gitDir, "config")) ?? "";
+  // `--separate-git-dir` leaves no way back: a folder that is nobody else's `.git` may be one.
+  const nobodys =
+    path.basename(realPath(gitDir)) !== ".git" && !/^\s*bare\s*=\s*true/im.test(config);
+  const tree = /^\s*worktree\s*=\s*"?(.+?)"?\s*$/im.exec(config)?.[1];
+  return tree === undefined ? nobodys : realPath(path.resolve(gitDir, tree)) === realPath(root);
+}
+
+function realPath(file: string): string {
+  try {
+    return fs.realpathSync(file);
+  } catch {
+    return file;
   }
 }
 
@@ -70,68 +97,6 @@ const blinkMs = 20;
 function stamp(file: string): string {
   const stat = fs.statSync(file, { throwIfNoEntry: false });
   return stat ? `${stat.mtimeMs}-${stat.ino}-${stat.size}` : absent;
-}
-
-/** Nothing that a repository's own configuration names is run by our calls. */
-const harmless = [
-  "-c",
-  "core.hooksPath=/dev/null",
-  "-c",
-  "core.fsmonitor=false",
-  "-c",
-  "safe.bareRepository=explicit",
-  "--literal-pathspecs",
-];
-
-/**
- * What `git mv` does, for a file that git knows and for one that it does not. The index entry is
- * moved by itself, since `git mv` reads the content and would run the filters that are configured.
- */
-export function moveFile(repository: Repository, from: string, to: string): Result<void> {
-  const { root } = repository;
-  // An empty file in the way is nothing; anything else is somebody's.
-  if ((readText(path.join(root, to)) ?? "").trim() !== "") {
-    return fail("disk", `${to} is there already; ${from} stays`, { file: to, hint: "autodev" });
-  }
-  try {
-    fs.renameSync(path.join(root, from), path.join(root, to));
-  } catch (error) {
-    return fail("disk", `${from} cannot be renamed to ${to}: ${String(error)}`, { file: from });
-  }
-  const entry = /^(\d+) ([0-9a-f]+) 0\t/.exec(git(root, ["ls-files", "--stage", "--", from]));
-  if (entry) {
-    const [, mode, blob] = entry;
-    const none = "0".repeat((blob as string).length);
-    const moved = `0 ${none}\t${from}\n${mode} ${blob} 0\t${to}\n`;
-    git(root, [...withoutFilters(root), "update-index", "--index-info"], moved);
-  }
-  return succeed(undefined);
-}
-
-/**
- * Even writing the index may read files that changed within the clock's last tick, and would run
- * their filters: each one that is configured is blanked by its name.
- */
-function withoutFilters(root: string): string[] {
-  const keys = git(root, ["config", "--null", "--name-only", "--get-regexp", "^filter[.]"]);
-  return keys
-    .split("\0")
-    .filter((key) => /\.(clean|smudge|process|required)$/.test(key))
-    .flatMap((key) => ["-c", key.endsWith("required") ? `${key}=false` : `${key}=`]);
-}
-
-/** What git says, or nothing: an index that cannot be changed now is the user's to change later. */
-function git(root: string, args: readonly string[], input = ""): string {
-  const { status, stdout } = process
-    .getBuiltinModule("node:child_process")
-    .spawnSync("git", [...harmless, ...args], {
-      cwd: root,
-      env: gitFree(),
-      input,
-      encoding: "utf8",
-      timeout: 20_000,
-    });
-  return status === 0 ? stdout : "";
 }
 
 /** A hook's environment would send git to another repository. */

@@ -1,8 +1,13 @@
 /** The library, by name. `autodev/core` has the pure part, `autodev/testing` the contract suites. */
 
+export type { Agent, AgentEvent, AgentOutcome, AgentRun, Brief } from "./agent.ts";
 export { Event as EventSchema } from "./core/event.ts";
 export * from "./core/index.ts";
 export {
+  type BuildOptions,
+  type BuildPeople,
+  type Built,
+  buildPlan,
   changePlan,
   type Held,
   hold,

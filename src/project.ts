@@ -4,19 +4,33 @@
  */
 import * as path from "node:path";
 import { lookFrom } from "./activities/glance.ts";
-import type { Look, Project, World } from "./activities/hold.ts";
+import { hold, type Look, type Project, type World } from "./activities/hold.ts";
+import { type BuildWorld, closeRun, type OpenedRun, openRun } from "./activities/open-run.ts";
 import type { PlanDisk } from "./activities/plan-files.ts";
+import { type BuildOptions, intend } from "./activities/start-run.ts";
+import { trustOfPlan } from "./activities/trust-plan.ts";
+import type { Agent } from "./agent.ts";
+import { createApplyAgent } from "./agents/apply.ts";
+import { createCommandAgent } from "./agents/command.ts";
+import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
+import { phaseNamed } from "./core/plan/edits.ts";
+import type { PlanRun } from "./core/plan/progress.ts";
+import { runLocally } from "./engines/local.ts";
+import { exec } from "./exec.ts";
 import { findRepository } from "./git.ts";
 import { createDurably, realDisk, replaceFile } from "./stores/file/disk.ts";
 import { glanceAt } from "./stores/file/glance.ts";
 import { acquireLock } from "./stores/file/lock.ts";
 import { createFileStore, sha256 } from "./stores/file.ts";
+import { grantTrust, revokeTrust, type TrustPlace, trustFolder } from "./trust.ts";
 
+export type { AskTrust } from "./activities/approve.ts";
 export * from "./activities/examine.ts";
-
 export * from "./activities/hold.ts";
 export * from "./activities/open-flow.ts";
 export * from "./activities/plan-files.ts";
+export { type Preview, previewBuild } from "./activities/preview.ts";
+export type { BuildOptions } from "./activities/start-run.ts";
 export { initRepository } from "./git.ts";
 export { notify } from "./notify.ts";
 export { shown } from "./safe-text.ts";
@@ -29,6 +43,7 @@ export const realWorld: World = {
     since: new Date().toISOString(),
     command,
   }),
+  uuid: () => process.getBuiltinModule("node:crypto").randomUUID(),
   hash: sha256,
   showEvery: 25,
 };
@@ -97,4 +112,95 @@ export function openProject(cwd: string, world: World = realWorld): Project {
     shown: relative.startsWith("..") ? folder : relative,
   });
   return { root, repository, store, world };
+}
+
+/** The people who are there, and what they are told. */
+export type BuildPeople = Pick<
+  BuildWorld,
+  "ask" | "askTrust" | "by" | "signal" | "killNow" | "onEvent" | "onNews"
+>;
+
+export interface Built {
+  readonly run: PlanRun;
+  /** Questions that nobody was there to answer. */
+  readonly asking: readonly Failure[];
+  /** What was put right or noticed on the way, a line each. */
+  readonly said: readonly string[];
+}
+
+/** A plan goes in, commits come out. */
+export async function buildPlan(
+  cwd: string,
+  options: BuildOptions,
+  people: BuildPeople,
+  world: World = realWorld,
+): Promise<Result<Built>> {
+  const project = openProject(cwd, world);
+  if (!project.repository) return noWorkTree(cwd);
+  const intended = intend(project.root, cwd, options);
+  if (!intended.ok) return intended;
+  const held = await hold(project, `autodev build ${intended.value.plan}`);
+  if (!held.ok) return held;
+  const opened = await openRun(project, held.value, intended.value, options, {
+    ...people,
+    disk: planDisk,
+    cache: cacheFolder(project.repository.commonDir),
+    trust: trustPlaceOf(project),
+    makeAgent: agentFor,
+  });
+  const built = opened.ok ? await driven(opened.value) : opened;
+  const released = await held.value.release();
+  return !built.ok || released.ok ? built : released;
+}
+
+async function driven(opened: OpenedRun): Promise<Result<Built>> {
+  const { said } = opened;
+  if (opened.is === "nothing") return succeed({ run: opened.run, asking: [], said });
+  const { site } = opened;
+  const { asking, refused } = await runLocally(site);
+  const closed = await closeRun(site);
+  if (refused) return { ok: false, failure: refused };
+  if (!closed.ok) said.push(closed.failure.message);
+  return succeed({ run: site.run(), asking, said });
+}
+
+export const trustPlaceOf = ({ root }: Project): TrustPlace => ({ root, folder: trustFolder() });
+
+/** What a build would run, and a person's approval of it. */
+export const trustPlan = {
+  look: (project: Project, cwd: string, options: BuildOptions) =>
+    trustOfPlan(project, cwd, options, trustPlaceOf(project)),
+  grant: grantTrust,
+  revoke: revokeTrust,
+};
+
+const agentFor: BuildWorld["makeAgent"] = (name, approval, plan): Agent => {
+  if (approval.agent) return createCommandAgent({ name, command: approval.agent, exec });
+  return createApplyAgent({
+    phase: (id) => phaseNamed(plan().plan, id),
+    shell: (text) => approval.plan(text),
+    exec,
+  });
+};
+
+/** Outside the repository, one for each: no agent's work tree is near, nothing there is precious. */
+function cacheFolder(commonDir: string): string {
+  const { XDG_CACHE_HOME: given, HOME: home } = process.env;
+  const base =
+    given && path.isAbsolute(given)
+      ? given
+      : path.join(home ?? process.getBuiltinModule("node:os").homedir(), ".cache");
+  return path.join(base, "autodev", "checks", sha256(commonDir).slice(0, 16));
+}
+
+function noWorkTree(cwd: string): ReturnType<typeof fail> {
+  const fs = process.getBuiltinModule("node:fs");
+  const bare = ["HEAD", "objects", "refs"].every((name) => fs.existsSync(path.join(cwd, name)));
+  return bare
+    ? fail("no-repository", `${cwd} is a bare repository: there is no tree to build in`, {
+        hint: "git clone it, and run there",
+      })
+    : fail("no-repository", `${cwd} is not in a git repository, and plans become commits`, {
+        hint: "git init && git add -A && git commit -m 'First commit'",
+      });
 }

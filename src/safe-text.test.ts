@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { desktopCall, terminalNotice } from "./notify.ts";
-import { shown } from "./safe-text.ts";
+import { maskLines, maskSecrets, secretsIn, shown } from "./safe-text.ts";
 
 describe("text of others, on a terminal", () => {
   it.each([
@@ -18,6 +18,190 @@ describe("text of others, on a terminal", () => {
 
   it("stays as it is when it is harmless", () => {
     for (const text of ["plain", "naïve — “quotes” 日本語 🎉", ""]) expect(shown(text)).toBe(text);
+  });
+});
+
+/** Put together here, so that nobody's scanner takes this file for a leak. */
+const made = (prefix: string, length: number): string =>
+  prefix + "a1B2c3D4".repeat(64).slice(0, length);
+
+describe("a secret", () => {
+  it.each([
+    ["GitHub's", made("ghp_", 36)],
+    ["GitHub's, of an app", made("gho_", 36)],
+    ["GitHub's, fine-grained", made("github_pat_", 82)],
+    ["GitLab's", made("glpat-", 20)],
+    ["Anthropic's", made("sk-ant-api03-", 90)],
+    ["OpenAI's", made("sk-proj-", 48)],
+    ["Stripe's", made("sk_live_", 24)],
+    ["Amazon's", `AKIA${"ABCD2345".repeat(2)}`],
+    ["Google's", made("AIza", 35)],
+    ["Slack's", made("xoxb-", 40)],
+    ["npm's", made("npm_", 36)],
+    ["Hugging Face's", made("hf_", 34)],
+    ["a JSON Web Token", `${made("eyJ", 30)}.${made("eyJ", 60)}.${made("", 43)}`],
+  ])("is known by its shape: %s", (_, secret) => {
+    for (const around of [
+      ["", ""],
+      ["token=", " used"],
+      ['{"a":"', '"}'],
+      ["https://", "@host/"],
+    ]) {
+      const text = around.join(secret);
+      expect(maskSecrets(text, [])).toBe(around.join("[masked]"));
+    }
+  });
+
+  it("is known by what stands around it", () => {
+    const key = (text: string): string =>
+      `-----BEGIN RSA PRIVATE KEY-----${text}-----END RSA PRIVATE KEY-----`;
+    expect(maskSecrets("Authorization: Bearer abcdef.0123456789-xyz", [])).toBe(
+      "Authorization: Bearer [masked]",
+    );
+    expect(maskSecrets("authorization: basic dXNlcjpwYXNz", [])).toBe(
+      "authorization: basic [masked]",
+    );
+    expect(maskSecrets("postgres://me:hunter2:x@db:5432/a https://b/c@d", [])).toBe(
+      "postgres://me:[masked]@db:5432/a https://b/c@d",
+    );
+    expect(maskSecrets(`a ${key("\nMIIE+/=\nabc\n")} b`, [])).toBe(
+      "a [masked]-----END RSA PRIVATE KEY----- b",
+    );
+    expect(maskSecrets(JSON.stringify({ key: key("\nMIIE\n"), b: 1 }), [])).toBe(
+      '{"key":"[masked]-----END RSA PRIVATE KEY-----","b":1}',
+    );
+  });
+
+  it("is masked over lines, up to the end of a private key and no further", () => {
+    const mask = maskLines([]);
+    const lines = [
+      "x",
+      "-----BEGIN PRIVATE KEY-----",
+      "Proc-Type: 4,ENCRYPTED",
+      "",
+      "MIIEvQ+/",
+      "abc=",
+      "-----END PRIVATE KEY-----",
+      "after",
+    ];
+    expect(lines.map(mask)).toEqual([
+      "x",
+      "[masked]",
+      "[masked]",
+      "",
+      "[masked]",
+      "[masked]",
+      "-----END PRIVATE KEY-----",
+      "after",
+    ]);
+    expect(["-----BEGIN PRIVATE KEY-----", "is missing, they say", "word"].map(mask)).toEqual([
+      "[masked]",
+      "is missing, they say",
+      "word",
+    ]);
+  });
+
+  it.each([
+    ["as it is", (value: string) => value],
+    ["in base64", (value: string) => Buffer.from(value).toString("base64")],
+    ["in base64 for addresses", (value: string) => Buffer.from(value).toString("base64url")],
+    ["in base64, after a name", (value: string) => Buffer.from(`u:${value}`).toString("base64")],
+    [
+      "in base64, after a longer name",
+      (value: string) => Buffer.from(`me:${value}!`).toString("base64"),
+    ],
+    ["in an address", (value: string) => encodeURIComponent(value)],
+    [
+      "in an address, small",
+      (value: string) => encodeURIComponent(value).replace(/%../g, (at) => at.toLowerCase()),
+    ],
+    ["in JSON", (value: string) => JSON.stringify({ value })],
+    ["in JSON in JSON", (value: string) => JSON.stringify(JSON.stringify({ value }))],
+  ])("of the environment is masked %s", (_, form) => {
+    const value = 'pässw/"ord\\>>?? +1';
+    const text = maskSecrets(`before ${form(value)} after`, secretsIn({ DB_PASSWORD: value }));
+    expect(text).toMatch(/^before .*\[masked\].* after$/);
+    expect(text.replace("[masked]", "").length).toBeLessThan("before {value} after".length + 14);
+  });
+
+  it("of many lines is masked in each of them", () => {
+    const secrets = secretsIn({ DEPLOY_PRIVATE_KEY: "first-line-1\nsecond-line-2\r\n  end" });
+    expect(maskSecrets("a first-line-1 b\nsecond-line-2\nend", secrets)).toBe(
+      "a [masked] b\n[masked]\nend",
+    );
+  });
+
+  it("is told by a variable's name and by what cannot be one", () => {
+    const value = "Xy7-secret-value";
+    for (const name of [
+      "GITHUB_TOKEN",
+      "my_secret",
+      "PASSWORD",
+      "OPENAI_API_KEY",
+      "APIKEY",
+      "AWS_ACCESS_KEY_ID",
+      "AWS_SECRET_ACCESS_KEY",
+      "SSH_PRIVATE_KEY",
+      "GOOGLE_CREDENTIALS",
+      "PGPASSWD",
+    ]) {
+      expect(secretsIn({ [name]: value })).toContain(value);
+    }
+    expect(
+      secretsIn({ PATH: value, HOME: value, GIT_AUTHOR_NAME: value, KEYBOARD: value }),
+    ).toEqual([]);
+    for (const harmless of [
+      "",
+      "true",
+      "disabled",
+      "1234567",
+      "100000",
+      "/run/secrets/token",
+      "~/.config/token",
+      "C:\\keys\\a.pem",
+      "https://login.example.com/oauth/token",
+    ]) {
+      expect(secretsIn({ A_TOKEN: harmless })).toEqual([]);
+    }
+    expect(secretsIn({ A_TOKEN: undefined })).toEqual([]);
+    expect(secretsIn({ AWS_SECRET_ACCESS_KEY: "/Kx8sD+fA0/bPxRfiCYEXAMPLEKEY" })).not.toEqual([]);
+    expect(secretsIn({ A_SECRET: "half \ud83d of a character" })).not.toEqual([]);
+  });
+
+  it("is not seen where there is none", () => {
+    for (const text of [
+      "task-runner-with-a-very-long-name-indeed",
+      "npm_config_registry=https://packages.example/",
+      "see http://localhost:3000/@vite/client?x=a@b",
+      "risk-free",
+      "basic authentication",
+      "a@b.c: d",
+      "sk-short",
+    ]) {
+      expect(maskSecrets(text, [])).toBe(text);
+    }
+  });
+
+  it.each([
+    ["a long word", "a"],
+    ["beginnings of tokens", "eyJ"],
+    ["tokens without an end", "eyJaaaaaaaaa."],
+    ["dashes", "-"],
+    ["beginnings of keys", "-----BEGIN PRIVATE KEY-----"],
+    ["dashes in a key", "-----BEGIN PRIVATE KEY-----a-b-"],
+    ["addresses", "://a:"],
+    ["colons", ":"],
+    ["an address of colons", "://:::::::::::::::::::::::::::::::::::"],
+    ["bearers", "bearer   "],
+    ["authorizations", "authorization: basic "],
+    ["keys", "sk-"],
+    ["spaces", " "],
+  ])("is looked for in no time in %s", (_, piece) => {
+    const text = piece.repeat(Math.ceil(1e6 / piece.length));
+    const started = performance.now();
+    maskSecrets(text, secretsIn({ A_TOKEN: "aaaaaaaa-aaaaaaaa", B_TOKEN: made("x", 4000) }));
+    maskLines([])(text);
+    expect(performance.now() - started).toBeLessThan(1000);
   });
 });
 

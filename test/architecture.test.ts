@@ -11,25 +11,41 @@ const areas: Record<
 > = {
   core: { is: /^src\/core\//, mayImport: ["core"], packages: ["zod"] },
   contract: { is: /^src\/(store|agent|tracker|engine)\.ts$/, mayImport: ["core"], packages: [] },
+  /** Agents start processes through this one file and through nothing else. */
+  exec: {
+    is: /^src\/exec(?:\.ts$|\/)/,
+    mayImport: ["core", "single", "exec"],
+    packages: ["node:"],
+  },
   single: {
-    is: /^src\/(config|git|exec|clock|trust|sandbox|safe-text|stack|notify|result-tool)\.ts$/,
-    mayImport: ["core", "single"],
-    packages: ["node:", "yaml"],
+    is: /^src\/(?:(?:config|git|clock|trust|sandbox|safe-text|stack|notify|result-tool)\.ts$|git\/)/,
+    mayImport: ["core", "single", "exec"],
+    packages: ["node:", "yaml", "zod"],
   },
   format: {
     is: /^src\/formats\//,
     mayImport: ["core", "format"],
     packages: ["@lezer/", "yaml"],
   },
+  agent: {
+    is: /^src\/agents\//,
+    mayImport: ["core", "contract", "exec", "agent"],
+    packages: ["node:"],
+  },
   store: { is: /^src\/stores\//, mayImport: ["core", "contract", "store"], packages: ["node:"] },
   activity: {
     is: /^src\/activities\//,
-    mayImport: ["core", "contract", "format", "single", "activity"],
+    mayImport: ["core", "contract", "format", "single", "exec", "activity"],
+    packages: ["node:"],
+  },
+  engine: {
+    is: /^src\/engines\//,
+    mayImport: ["core", "contract", "activity", "engine"],
     packages: ["node:"],
   },
   project: {
     is: /^src\/project\.ts$/,
-    mayImport: ["core", "contract", "format", "single", "store", "activity"],
+    mayImport: "core contract format single exec store activity agent engine".split(" "),
     packages: ["node:"],
   },
   cli: {
@@ -37,7 +53,11 @@ const areas: Record<
     mayImport: ["core", "project", "cli"],
     packages: ["node:", "zod", "commander", "std-env", "@bomb.sh/tab", "@dagrejs/dagre"],
   },
-  testing: { is: /^src\/testing\//, mayImport: ["core", "contract", "testing"], packages: [] },
+  testing: {
+    is: /^src\/testing\//,
+    mayImport: ["core", "contract", "testing"],
+    packages: ["node:"],
+  },
   library: {
     is: /^src\/index\.ts$/,
     mayImport: ["core", "contract", "store", "project"],
@@ -75,6 +95,9 @@ function violations(sources: Sources): string[] {
         const [a, b] = [file, imported].map((each) => siblings[0]?.exec(each)?.[1]);
         if (a !== b) found.push(`${file} imports another store, ${imported}`);
       }
+    }
+    if (source.includes("mintTrusted") && !/^src\/(?:exec|trust)\.ts$/.test(file)) {
+      found.push(`${file} makes Trusted values, which only trust.ts may`);
     }
     if (name === "core") {
       for (const forbidden of [

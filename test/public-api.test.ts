@@ -9,6 +9,7 @@ describe("the public names", () => {
     const own = Object.keys(library).filter((name) => !(name in core));
     expect(own.sort()).toEqual([
       "EventSchema",
+      "buildPlan",
       "changePlan",
       "createFileStore",
       "createMemoryStore",
@@ -26,7 +27,9 @@ describe("the public names", () => {
       [
         "applyEdits",
         "awaitingInvocation",
+        "batchesIn",
         "batchesOf",
+        "blockers",
         "builtInFlows",
         "causeOf",
         "compilePlan",
@@ -34,10 +37,13 @@ describe("the public names", () => {
         "count",
         "criticalPathOf",
         "currentForm",
+        "currentRun",
+        "currentRuns",
         "cyclesOf",
         "decisionBlock",
         "decisionId",
         "evolve",
+        "evolveRun",
         "fail",
         "flowNamed",
         "flowStateAt",
@@ -46,10 +52,13 @@ describe("the public names", () => {
         "generationTable",
         "holds",
         "isAnswer",
+        "isComplete",
         "isOpen",
+        "isRetryable",
         "keyDecisionLine",
         "knownStatuses",
         "mostRetries",
+        "nextMoves",
         "normaliseId",
         "nothingYet",
         "openDecisions",
@@ -57,6 +66,7 @@ describe("the public names", () => {
         "optionFor",
         "parseStateFile",
         "phaseNamed",
+        "phaseOf",
         "phaseStatuses",
         "planEdits",
         "planFindingTable",
@@ -65,7 +75,9 @@ describe("the public names", () => {
         "readPosition",
         "renderStateFile",
         "renderedStateFile",
+        "runPlan",
         "scanPosition",
+        "standingOf",
         "stepsOf",
         "succeed",
         "textOf",
@@ -79,6 +91,6 @@ describe("the public names", () => {
   });
 
   it("of autodev/testing are these", () => {
-    expect(Object.keys(testing)).toEqual(["storeContract"]);
+    expect(Object.keys(testing)).toEqual(["agentContract", "storeContract"]);
   });
 });

@@ -62,6 +62,8 @@ export function binary(): string {
 export const plainEnvironment: Readonly<Record<string, string>> = {
   PATH: process.env["PATH"] ?? "/usr/bin:/bin",
   HOME: makeFolder("home"),
+  XDG_CACHE_HOME: makeFolder("cache"),
+  XDG_CONFIG_HOME: makeFolder("config"),
   USER: "tester",
   LANG: "C.UTF-8",
   TERM: "xterm-256color",

@@ -179,6 +179,7 @@ async function main(root: string, verifying: boolean): Promise<number> {
   const project = openProject(root, {
     now: () => new Date(clock).toISOString(),
     hash: sha256,
+    uuid: () => "00000000-0000-4000-8000-000000000000",
     showEvery: 0,
     holder: (command) => ({ pid: process.pid, host: "torture", since: at, command }),
   });

@@ -21,12 +21,12 @@ import {
   randomFrom,
 } from "./rig.ts";
 
-const wanted = { ci: 100_000, full: 1_000_000 };
+const wanted = { ci: 10_000, full: 1_000_000 };
 
 export const crashStates: Row = {
   name: "crash-states",
   promise: "whatever a power cut leaves of unsynced writes, no acknowledged transition is lost",
-  budgetSeconds: { ci: 150, full: 1800 },
+  budgetSeconds: { ci: 45, full: 1800 },
   run: (context) => enumerate(context, wanted[context.tier]),
 };
 
@@ -66,9 +66,13 @@ export async function enumerate(
     );
   };
 
+  // All of them in the full tier; else every sixth, which sixth turns with the seed.
+  const share = context.tier === "full" || count !== wanted.ci ? 1 : 6;
   for (let moment = 0; moment <= tape.operations.length && figures.bad < 5; moment++) {
     if (context.onlyCase !== undefined && context.onlyCase !== String(moment)) continue;
-    for (const choices of smallChoices(tape, moment)) await examine(moment, choices);
+    for (const [index, choices] of [...smallChoices(tape, moment)].entries()) {
+      if ((index + context.seed) % share === 0) await examine(moment, choices);
+    }
   }
   if (context.onlyCase !== undefined) return judged(figures, failures);
   // What is left of the number is drawn at random, among the moments with the most in the air.
@@ -152,6 +156,7 @@ function projectOn(disk: Disk, subject: Subject): Project {
     world: {
       now: () => at,
       hash: sha256,
+      uuid: () => "00000000-0000-4000-8000-000000000000",
       showEvery: 0,
       holder: (command) => ({ pid: 1, host: "sim", since: at, command }),
     },

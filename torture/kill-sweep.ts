@@ -36,7 +36,7 @@ export const killSweep: Row = {
 };
 
 /** What fits into the budget of the ci tier on two cores. */
-const runsInCi = 120;
+const runsInCi = 40;
 
 export interface SweepOptions {
   readonly plant?: Plant;

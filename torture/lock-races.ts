@@ -42,7 +42,7 @@ export const lockRaces: Row = {
   run: (context) => race(context),
 };
 
-const racesByTier = { ci: 25, full: 100 };
+const racesByTier = { ci: 8, full: 100 };
 const contendersInRace = 4;
 const blowsInRace = 6;
 const longestTakeoverMs = 2000;

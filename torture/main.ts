@@ -6,10 +6,12 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { parseArgs } from "node:util";
+import { crashRuns } from "./crash-runs.ts";
 import { crashStates } from "./crash-states.ts";
 import { decisionRaces } from "./decision-races.ts";
 import { fuzzPlans } from "./fuzz-plans.ts";
 import { fuzzStateFiles } from "./fuzz-state-files.ts";
+import { hostileRepositories } from "./hostile-repositories.ts";
 import { killSweep } from "./kill-sweep.ts";
 import { lockRaces } from "./lock-races.ts";
 import { plantedBugs } from "./mutants.ts";
@@ -23,15 +25,25 @@ import {
   temporaryFolder,
   writeJson,
 } from "./rig.ts";
+import { runKills } from "./run-kills.ts";
+import { runPowerCuts } from "./run-power-cuts.ts";
+import { simulatedRuns } from "./simulated-runs.ts";
+import { userBytes } from "./user-bytes.ts";
 
 const rows: readonly Row[] = [
   fuzzStateFiles,
   fuzzPlans,
+  hostileRepositories,
+  simulatedRuns,
   crashStates,
   killSweep,
   lockRaces,
   decisionRaces,
   powerCuts,
+  crashRuns,
+  runKills,
+  runPowerCuts,
+  userBytes,
   plantedBugs,
 ];
 

@@ -54,12 +54,16 @@ export const powerCuts: Row = {
 
 const cutsByTier = { ci: 6, full: 100 };
 
-const fileSystems = [
+export const fileSystems: readonly FileSystem[] = [
   { name: "ext4", megabytes: 64, mkfs: ["mkfs.ext4", "-q", "-F"] },
   { name: "xfs", megabytes: 320, mkfs: ["mkfs.xfs", "-q", "-f"] },
-] as const;
+];
 
-type FileSystem = (typeof fileSystems)[number];
+export interface FileSystem {
+  readonly name: string;
+  readonly megabytes: number;
+  readonly mkfs: readonly [string, ...string[]];
+}
 
 export interface PowerCutOptions {
   readonly plant?: Plant;
@@ -266,7 +270,10 @@ async function cutFromOutside(
 }
 
 /** A helper that has everything open and waits for one byte. */
-async function readyToCut(godown: string, mountPoint: string): Promise<{ cut(): Promise<void> }> {
+export async function readyToCut(
+  godown: string,
+  mountPoint: string,
+): Promise<{ cut(): Promise<void> }> {
   const helper = spawn(godown, [mountPoint], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => helper.on("close", () => resolve()));
   let said = "";
@@ -321,14 +328,14 @@ function startCanonical(canonical: string, repository: string): Running {
 
 // ── the volume ─────────────────────────────────────────────────────────────────────────────────
 
-interface Volume {
+export interface Volume {
   readonly name: string;
   readonly mountPoint: string;
   mountAgain(): Promise<void>;
   discard(): Promise<void>;
 }
 
-async function whyNot({ name, mkfs }: FileSystem): Promise<string | undefined> {
+export async function whyNot({ name, mkfs }: FileSystem): Promise<string | undefined> {
   if (process.platform !== "linux") return "power is cut on Linux only";
   if (process.getuid?.() !== 0) return "mounting needs root";
   if (!fs.existsSync("/dev/loop-control")) return "there are no loop devices";
@@ -342,7 +349,7 @@ async function whyNot({ name, mkfs }: FileSystem): Promise<string | undefined> {
 }
 
 /** An image of our own on a loop device that we attach, and nothing else. */
-async function createVolume(
+export async function createVolume(
   scratch: string,
   { name, megabytes, mkfs }: FileSystem,
 ): Promise<Volume> {
@@ -393,7 +400,7 @@ async function unmount(mountPoint: string): Promise<void> {
   }
 }
 
-function must(...argv: readonly string[]): string {
+export function must(...argv: readonly string[]): string {
   const [program = "", ...args] = argv;
   const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
   if (status !== 0) throw new Error(`${argv.join(" ")}: ${error?.message ?? stderr.trim()}`);

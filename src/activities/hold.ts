@@ -6,6 +6,7 @@
 import { isOpen } from "../core/decision.ts";
 import type { Event, RecordedEvent } from "../core/event.ts";
 import {
+  currentRun,
   evolve,
   nothingYet,
   openDecisions,
@@ -18,7 +19,7 @@ import type { FlowState } from "../core/flow/state.ts";
 import { stateFileNames } from "../core/flow/state-names.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
 import { type GitPlace, samePlace } from "../core/git-place.ts";
-import { placeOf, placeWatch, type Repository } from "../git.ts";
+import { isKnownThere, placeOf, placeWatch, type Repository } from "../git.ts";
 import type { Head, Holder, Store, StoredTransition } from "../store.ts";
 import { createShowing, type Rendered, type Showing } from "./show.ts";
 import { survey } from "./survey.ts";
@@ -27,6 +28,8 @@ import { survey } from "./survey.ts";
 export interface World {
   now(): string;
   holder(command: string): Holder;
+  /** Never the same twice. */
+  uuid(): string;
   /** SHA-256, in hex. */
   hash(text: string): string;
   /**
@@ -59,6 +62,14 @@ export interface Held {
   /** What was put right when the project was opened, for people to know. */
   readonly noticed: readonly string[];
   record(...events: Event[]): Promise<Result<ProjectState>>;
+  /** The same for a run: `files` says which of its files look different afterwards. */
+  recordIn(
+    run: string,
+    events: readonly Event[],
+    files?: (state: ProjectState) => readonly Rendered[],
+  ): Promise<Result<ProjectState>>;
+  /** A file of a run, for people to read; the journal has what it says. */
+  write(file: Rendered, options: { durable: boolean }): Promise<Result<void>>;
   /** With the files as they stand once everything recorded so far is shown in them. */
   look(): Promise<Result<Look>>;
   /** Takes a file out of the way, into the rescue folder, and says where it is. */
@@ -99,6 +110,7 @@ function withAnswers(state: ProjectState, store: Store): ProjectState {
 export async function hold(project: Project, command: string): Promise<Result<Held>> {
   if (!project.repository) return noRepository(project.root);
   const { store, repository, world } = project;
+  if (!isKnownThere(repository)) return notKnownThere(repository);
   // What cannot even be looked at is refused before anything is made or changed.
   const looked = look(project);
   if (!looked.ok) return looked;
@@ -129,22 +141,29 @@ export async function hold(project: Project, command: string): Promise<Result<He
     sinceSnapshot = 0;
   };
 
-  const recordNow = async (events: readonly Event[]): Promise<Result<ProjectState>> => {
+  const recordNow = async (
+    run: string,
+    events: readonly Event[],
+    files?: (state: ProjectState) => readonly Rendered[],
+  ): Promise<Result<ProjectState>> => {
     const at = world.now();
     const next = events.reduce(
       (folding, event, index) =>
-        evolve(folding, { ...event, seq: head.seq + 1 + index, at, run: flowRun } as RecordedEvent),
+        evolve(folding, { ...event, seq: head.seq + 1 + index, at, run } as RecordedEvent),
       state,
     );
     const file = rendersAlike(state, next) ? rendered : renderedStateFile(next);
     const changed = file && (file.text !== rendered?.text || file.path !== rendered.path);
     // Only a rendering has to know where git stood when it was made.
     const place = changed ? placeNow() : (git ?? placeNow());
+    const shownAs = [...(changed ? [file] : []), ...(files?.(next) ?? [])];
     const appended = await session.append(head.seq, {
       at,
-      run: flowRun,
+      run,
       events,
-      ...(changed && { rendered: { [file.path]: hashOf(file.text) } }),
+      ...(shownAs.length > 0 && {
+        rendered: Object.fromEntries(shownAs.map(({ path, text }) => [path, hashOf(text)])),
+      }),
       ...(!samePlace(place, git) && { git: place }),
     });
     if (!appended.ok) return appended;
@@ -153,7 +172,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
     state = next;
     git = place;
     rendered = file;
-    const due = ++sinceSnapshot >= snapshotEvery;
+    const due = ++sinceSnapshot >= snapshotEvery + sizeOf(next);
     if (changed) showing.wanted();
     if (due || world.showEvery === 0) await showing.settled({ durable: due });
     if (due) await snapshot();
@@ -162,6 +181,11 @@ export async function hold(project: Project, command: string): Promise<Result<He
 
   // One at a time: each is decided on what the one before has made of the state.
   let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(act);
+    turn = mine.catch(() => {});
+    return mine;
+  };
   const held: Held = {
     get state() {
       return state;
@@ -170,11 +194,9 @@ export async function hold(project: Project, command: string): Promise<Result<He
       return head;
     },
     noticed: looked.value.here.corrections,
-    record(...events) {
-      const mine = turn.then(() => recordNow(events));
-      turn = mine.catch(() => {});
-      return mine;
-    },
+    record: (...events) => inTurn(() => recordNow(flowRun, events)),
+    recordIn: (run, events, files) => inTurn(() => recordNow(run, events, files)),
+    write: ({ path, text }, options) => session.writeProjection(path, text, options),
     async setAside(file) {
       await showing.settled({ durable: false });
       return session.setAside(file, world.now());
@@ -266,8 +288,9 @@ const takenOver = (event: Event): string[] =>
     ? [event.text]
     : [];
 
-/** How much a reader has to fold at the most, after a crash. */
+/** How much a reader has to fold at the most, after a crash: more where a snapshot is large. */
 const snapshotEvery = 256;
+const sizeOf = (state: ProjectState): number => currentRun(state)?.phases.length ?? 0;
 
 interface Folded {
   readonly state: ProjectState;
@@ -329,9 +352,14 @@ function recentRenderings(store: Store): string[] {
   return texts;
 }
 
-const renderingHash = (text: string, world: World): string => world.hash(text).slice(0, 24);
+export const renderingHash = (text: string, world: World): string => world.hash(text).slice(0, 24);
 
 const noRepository = (root: string): ReturnType<typeof fail> =>
   fail("no-repository", `${root} is not in a git repository, and autodev keeps its memory in one`, {
     hint: "git init",
+  });
+
+const notKnownThere = ({ root, gitDir, commonDir }: Repository): ReturnType<typeof fail> =>
+  fail("no-repository", `${root}/.git leads to ${commonDir}, which knows nothing of this folder`, {
+    hint: `if it is yours: git --git-dir='${gitDir}' config core.worktree '${root}'`,
   });

@@ -8,7 +8,7 @@ import { effectOf, openingKinds, openingMove } from "../core/flow/opening.ts";
 import { readPosition } from "../core/flow/position.ts";
 import { currentForm, type Form, renderStateFile } from "../core/flow/render.ts";
 import { parseStateFile } from "../core/flow/state-file.ts";
-import { moveFile } from "../git.ts";
+import { moveFile } from "../git/move-file.ts";
 import { adoption, type Held, type Look, type Project } from "./hold.ts";
 
 /** Asks a person, or does not: undefined means that nobody is there to answer. */
@@ -86,7 +86,7 @@ export async function openFlow(
 async function applyConfig(project: Project, held: Held): Promise<Result<unknown>> {
   const config = readConfig(project.root);
   if (!config.ok) return config;
-  const { sections } = config.value;
+  const sections = config.value.state?.sections ?? "pointer";
   if ((held.state.sections ?? "pointer") === sections) return succeed(undefined);
   return held.record({ type: "sections-chosen", sections });
 }
@@ -183,7 +183,7 @@ export async function migrate(project: Project, held: Held, to: Form): Promise<R
   if (!migration.changed) return succeed({ migration, said: [] });
   const said: string[] = [];
   if (path !== migration.from.path && project.repository) {
-    const moved = moveFile(project.repository, migration.from.path, path);
+    const moved = await moveFile(project.repository, migration.from.path, path);
     if (!moved.ok) return moved;
     said.push(`renamed ${migration.from.path} to ${path}`);
   }

@@ -16,6 +16,9 @@ export function printError(text: string): void {
 export const printJson = (value: unknown): void =>
   print(JSON.stringify(value, null, 2).replace(obeyed, escaped));
 
+export const printJsonLine = (value: unknown): void =>
+  print(JSON.stringify(value).replace(obeyed, escaped));
+
 const obeyed = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 const escaped = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -66,10 +66,12 @@ function addCommand(program: Command, row: CommandRow, finish: (code: number) =>
     .helpGroup(own === undefined ? groupTitles[row.group] : "Commands:")
     .addHelpText("after", `\nExamples:\n${row.examples.map((line) => `  ${line}`).join("\n")}`);
   for (const { name, what } of row.arguments ?? []) command.argument(name, what);
-  for (const { flags, what, choices, number } of row.options ?? []) {
+  for (const { flags, what, choices, number, decimal } of row.options ?? []) {
     const option = new Option(flags, what);
     if (choices) option.choices([...choices]);
-    if (number) option.argParser(wholeNumber);
+    const [flag = ""] = flags.split(" ").slice(-2);
+    if (number) option.argParser((text) => wholeNumber(text, flag));
+    if (decimal) option.argParser((text) => positiveNumber(text, flag));
     command.addOption(option);
   }
   command.action(async (...args: unknown[]) => {
@@ -116,9 +118,15 @@ function withDefault(argv: readonly string[]): string[] {
     : [...argv];
 }
 
-function wholeNumber(text: string): number {
+function wholeNumber(text: string, flag: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new CommanderError(2, "autodev.number", `"${text}" is not a whole number`);
+  throw new CommanderError(2, "autodev.number", `${flag}: "${text}" is not a whole number`);
+}
+
+function positiveNumber(text: string, flag: string): number {
+  const value = Number(text);
+  if (/^\d/.test(text) && Number.isFinite(value) && value > 0) return value;
+  throw new CommanderError(2, "autodev.number", `${flag}: "${text}" is not a number above 0`);
 }
 
 function help(program: Command, topics: readonly string[]): void {

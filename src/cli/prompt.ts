@@ -5,7 +5,15 @@
 import { isAgent, isCI } from "std-env";
 import { type Answer, decisionBlock, optionFor, type Question } from "../core/decision.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import { type Ask, initRepository, notify, openProject, type Project, shown } from "../project.ts";
+import {
+  type Ask,
+  type AskTrust,
+  initRepository,
+  notify,
+  openProject,
+  type Project,
+  shown,
+} from "../project.ts";
 import { isTerminal, printError } from "./output.ts";
 
 export interface AskOptions {
@@ -49,6 +57,36 @@ export async function openRepository(options: AskOptions): Promise<Result<Projec
   if (!chosen.ok) return chosen;
   if (chosen.value === "A") initRepository(project.root);
   return succeed(openProject(process.cwd()));
+}
+
+/** One screen, one key. No recommendation and no file answers this: only a person at a terminal. */
+export function trustAsker(options: AskOptions): AskTrust {
+  return async (difference, hash, known) => {
+    if (!isInteractive(options)) return succeed(undefined);
+    for (const line of difference) printError(shown(line));
+    const chosen = await readLetter(
+      {
+        kind: "trust",
+        subject: hash,
+        cycle: 1,
+        cause: hash,
+        question: known
+          ? "what this repository runs has changed — trust it as it is now?"
+          : "this repository wants to run the commands above — trust them?",
+        options: [
+          { key: "A", text: "Trust exactly these; a change asks again" },
+          { key: "B", text: "Stop; nothing is run" },
+        ],
+        recommendation: "B",
+        reason: "unless you have read them and know who wrote them",
+        blocks: "everything that runs commands",
+      },
+      () => undefined,
+    );
+    return chosen.ok
+      ? succeed(chosen.value === undefined ? undefined : chosen.value === "A")
+      : chosen;
+  };
 }
 
 /** The name that an answer is recorded under. */

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { phaseStatuses, planFormats } from "../core/plan/plan.ts";
+import { commitModes } from "../core/plan/run-event.ts";
 
 const DecisionOption = z.object({ key: z.string(), text: z.string() });
 
@@ -191,3 +192,63 @@ export const PlanNewOutput = z.object({
   text: z.string(),
 });
 export type PlanNewOutput = z.infer<typeof PlanNewOutput>;
+
+/** The last line of `build --json`; the lines before it are events, as `log --json` prints them. */
+export const BuildOutput = z.object({
+  version: z.literal(1),
+  type: z.literal("summary"),
+  run: z.string(),
+  plan: z.string(),
+  status: z
+    .enum(["complete", "halted", "interrupted", "parked", "decision", "stopped"])
+    .describe("stopped: the chosen phases are done, others are not"),
+  mode: z.enum(commitModes),
+  until: z.string().exactOptional().describe("parked until"),
+  phases: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      status: z.enum(["pending", "running", "complete", "failed", "blocked"]),
+      attempts: z.int(),
+      commit: z.string().nullable().describe("the landed commit"),
+      error: z.object({ type: z.string(), message: z.string() }).nullable(),
+      blockedBy: z.string().nullable(),
+    }),
+  ),
+  landed: z.string().describe("the commit that holds everything that has landed"),
+  usage: z.record(z.string(), z.number()).describe("what the agents used, where they tell"),
+  asking: z.array(z.object({ message: z.string(), command: z.string().nullable() })),
+  notices: z.array(z.string()),
+});
+export type BuildOutput = z.infer<typeof BuildOutput>;
+
+export const TrustOutput = z.object({
+  version: z.literal(1),
+  plan: z.string(),
+  sha256: z.string().describe("what --trust-sha256 takes"),
+  trusted: z.boolean(),
+  surface: z.array(z.object({ kind: z.string(), name: z.string(), text: z.string() })),
+});
+export type TrustOutput = z.infer<typeof TrustOutput>;
+
+export const BuildPreviewOutput = z.object({
+  version: z.literal(1),
+  plan: z.string(),
+  mode: z.string().nullable(),
+  agent: z.string().nullable(),
+  stack: z.record(z.string(), z.string().nullable()),
+  commands: z.record(z.string(), z.string().nullable()),
+  batches: z.array(
+    z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        points: z.number().nullable(),
+        tasks: z.int(),
+        runs: z.boolean(),
+      }),
+    ),
+  ),
+  warnings: z.array(PlanFindingView),
+});
+export type BuildPreviewOutput = z.infer<typeof BuildPreviewOutput>;

@@ -1,5 +1,8 @@
 import { planFormats } from "../core/plan/plan.ts";
 
+/** As core/plan/run-event has them; written out, since the schemas there take time to load. */
+const commitModes = ["auto", "message-only", "single"];
+
 /**
  * Every command, its options and an example: the program, the completion and the reference are
  * made from this table, so that they cannot disagree.
@@ -9,6 +12,8 @@ export interface OptionRow {
   readonly what: string;
   readonly choices?: readonly string[];
   readonly number?: true;
+  /** Not necessarily a whole number. */
+  readonly decimal?: true;
 }
 
 export interface CommandRow {
@@ -148,6 +153,74 @@ export const commandTable: readonly CommandRow[] = [
     options: [{ flags: "--title <title>", what: "the plan's title" }, json, noColor],
     examples: ["autodev plan new docs/feature-plan.md"],
     shape: "plan-new",
+  },
+  {
+    name: "build",
+    group: "plans",
+    what: "run a plan: each phase by an agent, checked by gates, landed as a commit",
+    arguments: [{ name: "[plan]", what: "the plan's file, or a folder that holds one" }],
+    options: [
+      {
+        flags: "--commit <mode>",
+        what: "how phases are committed; message-only leaves your branch alone",
+        choices: commitModes,
+      },
+      { flags: "--resume", what: "go on with the run (the default when there is one)" },
+      { flags: "--fresh", what: "set the earlier run aside and begin anew" },
+      { flags: "--dry-run", what: "show what would be done; touch nothing" },
+      { flags: "--agent <name>", what: "who does the work: apply, or one of .autodev/config.yaml" },
+      { flags: "--jobs <count>", what: "phases at once (default 2)", number: true },
+      { flags: "--from <phase>", what: "this phase and all that come after it" },
+      { flags: "--only <phase...>", what: "only these phases" },
+      { flags: "--branch <name>", what: "publish to this branch instead of the one checked out" },
+      { flags: "--review", what: "publish nothing before you have said so" },
+      {
+        flags: "--attempts <count>",
+        what: "failures of a phase before it counts as failed (default 2)",
+        number: true,
+      },
+      {
+        flags: "--attempt-minutes <minutes>",
+        what: "the longest that an attempt may take (default 60)",
+        decimal: true,
+      },
+      {
+        flags: "--gate-minutes <minutes>",
+        what: "the longest that a gate may take (default 10)",
+        decimal: true,
+      },
+      { flags: "--no-wait", what: "end with exit code 5 instead of waiting for a usage limit" },
+      {
+        flags: "--trust-sha256 <hash>",
+        what: "in CI: run the repository's commands if this is their hash",
+      },
+      noInput,
+      decide,
+      json,
+      noColor,
+    ],
+    examples: [
+      "autodev build docs/feature-plan.md --commit=message-only",
+      "autodev build docs/feature-plan.md --dry-run",
+      "autodev build docs/feature-plan.md --only 2A 2B --jobs 4",
+    ],
+    shape: "build",
+  },
+  {
+    name: "trust",
+    group: "plans",
+    what: "show what a build would run, and approve exactly that",
+    arguments: [planArgument],
+    options: [
+      { flags: "--agent <name>", what: "for this agent" },
+      { flags: "--sha256 <hash>", what: "approve it if this is its hash" },
+      { flags: "--revoke", what: "take every approval for this folder back" },
+      noInput,
+      json,
+      noColor,
+    ],
+    examples: ["autodev trust docs/feature-plan.md", "autodev trust docs/feature-plan.md --revoke"],
+    shape: "trust",
   },
   {
     name: "decisions",

@@ -4,6 +4,7 @@
  * may gain keys from a newer release of the same format: unknown keys are kept, never refused.
  */
 import { z } from "zod";
+import { runEvents } from "./plan/run-event.ts";
 
 const SubStep = z.object({
   phase: z.int().min(0),
@@ -156,6 +157,7 @@ export const Event = z.discriminatedUnion("type", [
   DecisionAnswered,
   DecisionWithdrawn,
   JournalRepaired,
+  ...runEvents,
 ]);
 export type Event = z.infer<typeof Event>;
 

@@ -9,6 +9,7 @@ import type { Generation, Variant } from "./flow/generations.ts";
 import { renderStateFile } from "./flow/render.ts";
 import type { FlowState, Sections } from "./flow/state.ts";
 import { oneLine } from "./flow/state-file.ts";
+import { evolveRun, type PlanRun } from "./plan/progress.ts";
 
 /** The bytes that later renderings are edits of, and how that file is written. */
 export interface AdoptedFile {
@@ -28,6 +29,8 @@ export interface ProjectState {
   /** Absent: "pointer". */
   readonly sections?: Sections;
   readonly decisions: Readonly<Record<string, Decision>>;
+  /** Runs of plans, by their id; the last one is the current one. */
+  readonly runs?: Readonly<Record<string, PlanRun>>;
 }
 
 export const nothingYet: ProjectState = { decisions: {} };
@@ -75,13 +78,24 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
       const withdrawn = { ...decision, withdrawn: event.reason };
       return { ...state, decisions: { ...state.decisions, [event.id]: withdrawn } };
     }
-    default:
+    default: {
+      const before = state.runs?.[event.run];
+      const run = evolveRun(before, event);
+      if (run && run !== before) return { ...state, runs: { ...state.runs, [event.run]: run } };
       return flow === state.flow || !flow ? state : { ...state, flow };
+    }
   }
 }
 
 const knownAndStanding = (decision: Decision | undefined): boolean =>
   decision !== undefined && decision.withdrawn === undefined;
+
+/** Runs whose files lie in `.autobuild`; one that was set aside is history. */
+export const currentRuns = (state: ProjectState): PlanRun[] =>
+  Object.values(state.runs ?? {}).filter((run) => run.aside === undefined);
+
+/** The run that `build` goes on with. */
+export const currentRun = (state: ProjectState): PlanRun | undefined => currentRuns(state).at(-1);
 
 export const openDecisions = (state: ProjectState): Decision[] =>
   Object.values(state.decisions).filter(isOpen);

@@ -26,6 +26,18 @@ export type FailureCode =
   | "plan-wrong-shape"
   | "plan-changed"
   | "no-such-phase"
+  | "plan-invalid"
+  // runs
+  | "no-commits"
+  | "busy-repository"
+  | "git"
+  | "git-died"
+  | "git-too-old"
+  | "untrusted"
+  | "no-agent"
+  | "run-file-invalid"
+  | "run-halted"
+  | "run-parked"
   // the journal
   | "journal-damaged"
   | "journal-newer"

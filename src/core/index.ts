@@ -21,6 +21,24 @@ export type { PhaseDraft, PlanDraft } from "./plan/draft.ts";
 export { applyEdits, type Edit, type PhaseChange, phaseNamed, planEdits } from "./plan/edits.ts";
 export { batchesOf, criticalPathOf, cyclesOf } from "./plan/graph.ts";
 export { normaliseId } from "./plan/ids.ts";
+export { type Limits, type Move, nextMoves } from "./plan/next-moves.ts";
+export { type ErrorType, isRetryable, type PhaseError } from "./plan/phase-error.ts";
 export * from "./plan/plan.ts";
+export {
+  type Attempt,
+  blockers,
+  evolveRun,
+  isComplete,
+  type Landing,
+  type PhaseProgress,
+  type PhaseState,
+  type PlanRun,
+  phaseOf,
+  standingOf,
+} from "./plan/progress.ts";
+export { batchesIn } from "./plan/readiness.ts";
+export type { AgentResult } from "./plan/result.ts";
+export type { CommitMode, Gate, GateOutcome, RunEvent } from "./plan/run-event.ts";
+export { type Driver, type Performed, type RunOutcome, runPlan } from "./plan/run-plan.ts";
 export { understand } from "./plan/understand.ts";
 export { writeSuperplan } from "./plan/write-superplan.ts";

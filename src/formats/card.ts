@@ -62,6 +62,7 @@ export function cardsDraft(
       definitionOfDone: card.definitionOfDone,
       checkpoints: card.section.checkpoints,
       files: card.section.files,
+      commands: card.section.commands,
       text: card.document.text,
       hasWork: true,
     };

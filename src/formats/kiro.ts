@@ -6,6 +6,7 @@ import { type Result, succeed } from "../core/failure.ts";
 import type { PhaseDraft, PlanDraft } from "../core/plan/draft.ts";
 import type { Item, Said } from "../core/plan/plan.ts";
 import { phaseWord } from "../core/plan/words.ts";
+import { commandIn } from "./commands.ts";
 import { type Block, type Document, itemOf, type ListItem } from "./document.ts";
 import { boxesOf, type Format, listItems, plainDraft } from "./format.ts";
 import { fenceHints, lineHint } from "./hints.ts";
@@ -160,6 +161,9 @@ function phaseOf(document: Document, unit: Unit): PhaseDraft {
     definitionOfDone: [],
     checkpoints: isCheckpoint && children.length === 0 ? [own] : [],
     files: [],
+    commands: inside(document, unit).flatMap((block) =>
+      block.kind === "fence" ? (commandIn(document, block) ?? []) : [],
+    ),
     text: document.raw(range),
     hasWork: true,
   };

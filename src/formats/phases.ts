@@ -216,6 +216,7 @@ function phaseDraft(
       definitionOfDone: read?.definitionOfDone ?? [],
       checkpoints: read?.checkpoints ?? [],
       files: read?.files ?? [],
+      commands: read?.commands ?? [],
       text,
       hasWork: read?.hasWork ?? false,
       ...(row?.struck || (section && section.document.isStruck(contentOf(section)))

@@ -3,9 +3,10 @@
  * Every format that has sections reads them here; what it calls things is in core/plan/words.
  */
 import type { Hint } from "../core/plan/draft.ts";
-import type { DeclaredFile, Item, Said } from "../core/plan/plan.ts";
+import type { DeclaredFile, Item, Said, SpelledCommand } from "../core/plan/plan.ts";
 import { readStatus } from "../core/plan/status.ts";
 import { type Field, fieldsOf, means } from "../core/plan/words.ts";
+import { commandIn, fencedText, isScript } from "./commands.ts";
 import { changeOf, declaredFiles, pathsIn } from "./declared-files.ts";
 import {
   type Block,
@@ -31,6 +32,7 @@ export interface Section {
   readonly definitionOfDone: Item[];
   readonly checkpoints: Item[];
   readonly files: DeclaredFile[];
+  readonly commands: SpelledCommand[];
   readonly hints: Omit<Hint, "phase">[];
   readonly boxes: Item[];
   hasWork: boolean;
@@ -58,6 +60,7 @@ export function readSection(document: Document, blocks: readonly Block[]): Secti
     definitionOfDone: [],
     checkpoints: [],
     files: [],
+    commands: [],
     hints: [],
     boxes: [],
     hasWork: false,
@@ -380,14 +383,20 @@ export function readSection(document: Document, blocks: readonly Block[]): Secti
   }
 
   function readFence(fence: Fence): void {
-    const text = document.raw(fence.content);
-    for (const { path, index } of file) {
-      const declared = section.files[index];
-      if (declared && declared.path === path) {
-        section.files[index] = {
-          ...declared,
-          blocks: [...declared.blocks, { info: fence.info, text }],
-        };
+    const text = fencedText(document, fence);
+    const command = commandIn(document, fence);
+    // A script may be the content of the file above it; below any other file it is to be run.
+    const isContent = !command || file.some(({ index }) => isScript(section.files[index], text));
+    if (!isContent) section.commands.push(command);
+    else {
+      for (const { path, index } of file) {
+        const declared = section.files[index];
+        if (declared && declared.path === path) {
+          section.files[index] = {
+            ...declared,
+            blocks: [...declared.blocks, { info: fence.info, text }],
+          };
+        }
       }
     }
     if (file.length > 0) return;

@@ -164,6 +164,7 @@ function readTask(source: Source, task: JsonNode): Result<PhaseDraft> {
         : [],
     checkpoints: [],
     files: [],
+    commands: [],
     text:
       [task.members.get("description"), task.members.get("details"), strategy]
         .map(text)

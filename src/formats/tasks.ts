@@ -69,6 +69,7 @@ const emptyPhase = {
   definitionOfDone: [],
   checkpoints: [],
   files: [],
+  commands: [],
   text: "",
   hasWork: false,
 };

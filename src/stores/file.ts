@@ -67,7 +67,13 @@ export function createFileStore(options: FileStoreOptions): Store {
   const answersFolder = path.join(place.folder, "answers");
 
   /** Where a crash can leave a temporary file of ours. */
-  const folders = [place.folder, answersFolder, path.join(options.root, "_docs")];
+  const folders = [
+    place.folder,
+    answersFolder,
+    ...["_docs", ".autobuild", ".autobuild/phases", ".autobuild/logs"].map((folder) =>
+      path.join(options.root, folder),
+    ),
+  ];
   const abandoned = (): string[] =>
     folders.flatMap((folder) => leftovers(place.disk, folder)).filter((file) => !hasWriter(file));
   const unreadableAnswers = (): string[] =>
@@ -76,6 +82,24 @@ export function createFileStore(options: FileStoreOptions): Store {
       .filter((name) => !name.startsWith(temporaryMark))
       .map((name) => path.join(answersFolder, name))
       .filter((file) => !parseAnswer(place.disk.read(file)));
+
+  /** Our memory is a folder of ours: a link would have us write into somebody else's. */
+  const linkInTheWay = (): ReturnType<typeof fail> | undefined => {
+    const own = [
+      place.folder,
+      journalFolder(place),
+      newestFolder(place),
+      answersFolder,
+      rescueIn(place),
+    ];
+    const link = own.find((folder) => place.disk.kind(folder) === "link");
+    if (link === undefined) return undefined;
+    const name = path.join(place.shown, path.relative(place.folder, link));
+    return fail("disk", `${name} is a link; a folder of ours has to be there`, {
+      file: name,
+      hint: `mv ${name} ${name}.aside`,
+    });
+  };
 
   const readNewest = (whole: boolean): Result<{ history: History; snapshot?: Snapshot }> => {
     const saved = whole ? undefined : readSnapshot(place.disk.read(snapshotFile));
@@ -133,6 +157,8 @@ export function createFileStore(options: FileStoreOptions): Store {
     readProjection: (file) => readProjection(place.disk, options.root, file),
 
     async open(holder) {
+      const link = linkInTheWay();
+      if (link) return link;
       let lock: Lock | undefined;
       try {
         await place.disk.makeFolder(place.folder);
@@ -202,12 +228,20 @@ export function createFileStore(options: FileStoreOptions): Store {
         return succeed(session);
       } catch (error) {
         lock?.release();
-        return diskFailure(place, error);
+        // A folder that cannot be made on a read-only disk is told as one that is not there.
+        const refuses = place.disk.refusesWrites(path.dirname(place.folder));
+        const read = isMissing(error) && refuses !== "";
+        return diskFailure(
+          place,
+          read ? Object.assign(new Error(refuses), { code: refuses }) : error,
+        );
       }
     },
 
     async answer(id, answer) {
       if (!/^d-[0-9a-f]{12}$/.test(id)) return fail("usage", `"${id}" is no decision's id`);
+      const link = linkInTheWay();
+      if (link) return link;
       const file = path.join(answersFolder, `${id}.json`);
       try {
         await place.disk.makeFolder(answersFolder);
@@ -287,6 +321,8 @@ export function createFileStore(options: FileStoreOptions): Store {
     },
 
     async repair(holder) {
+      const link = linkInTheWay();
+      if (link) return link;
       if (!place.disk.exists(place.folder)) return succeed([]);
       const acquired = (options.lock ?? acquireLock)(
         lockFile,
@@ -357,6 +393,8 @@ function hasWriter(file: string): boolean {
   }
 }
 
+const rescueIn = (place: Place): string => path.join(place.folder, "rescue");
+
 /** Durable before anything happens to the original: no power cut finds it in neither place. */
 async function keepCopy(
   place: Place,
@@ -365,7 +403,7 @@ async function keepCopy(
   at: string,
   unique: string,
 ): Promise<Result<string>> {
-  const rescue = path.join(place.folder, "rescue");
+  const rescue = rescueIn(place);
   const name = `${at.replace(/[^0-9A-Za-z]/g, "")}-${path.basename(file)}`;
   try {
     await place.disk.makeFolder(rescue);

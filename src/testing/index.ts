@@ -1,2 +1,3 @@
 /** `autodev/testing`: the suites that an implementation of ours or yours has to pass. */
+export { type AgentAtWork, type AgentWork, agentContract } from "./agent-contract.ts";
 export { type Runner, storeContract } from "./store-contract.ts";

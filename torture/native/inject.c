@@ -15,9 +15,12 @@
  *               cut-after
  *               enospc eio erofs emfile edquot    the call fails with that errno
  *   FI_LASTING  1: an errno stays for every later call as well
+ *   FI_PROGRAM  a name: processes of that name are watched, all others only pass this on
+ *   FI_COUNTER  a file: its processes count together
+ *   FI_ABOVE    1: who dies takes along whoever started the first process of that name
  *
  * Calls are numbered with one atomic counter, so it does not matter which thread makes them.
- * Only the program itself is watched: what it starts is not preloaded.
+ * Without FI_PROGRAM only the program itself is watched: what it starts is not preloaded.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -31,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -63,16 +67,36 @@ static enum mode act_mode = COUNT;
 static int act_error;
 static int lasting;
 static int log_fd = -1;
-static atomic_long counted;
+static atomic_long counted_here;
+static atomic_long *counted = &counted_here;
+static const char *program;
+static int takes_above;
 
 static void refuse_to_start(const char *what, const char *value) {
   fprintf(stderr, "inject: %s \"%s\" is not understood\n", what, value);
   _exit(97);
 }
 
+static void count_together(const char *file) {
+  int fd = syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0 || syscall(SYS_ftruncate, fd, sizeof *counted) != 0) {
+    refuse_to_start("FI_COUNTER", file);
+  }
+  void *shared = mmap(NULL, sizeof *counted, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (shared == MAP_FAILED) refuse_to_start("FI_COUNTER", file);
+  counted = shared;
+  syscall(SYS_close, fd);
+}
+
 __attribute__((constructor)) static void read_orders(void) {
   const char *given = getenv("FI_ROOT");
   if (given == NULL) return;
+  program = getenv("FI_PROGRAM");
+  if (program != NULL && strcmp(program, program_invocation_short_name) != 0) return;
+  const char *counter = getenv("FI_COUNTER");
+  if (counter != NULL) count_together(counter);
+  const char *above = getenv("FI_ABOVE");
+  takes_above = above != NULL && strcmp(above, "1") == 0;
   if (given[0] != '/' || strlen(given) >= sizeof root) refuse_to_start("FI_ROOT", given);
   strcpy(root, given);
   root_length = strlen(root);
@@ -100,7 +124,7 @@ __attribute__((constructor)) static void read_orders(void) {
     log_fd = fcntl(fd, F_DUPFD_CLOEXEC, 900);
     syscall(SYS_close, fd);
   }
-  unsetenv("LD_PRELOAD");
+  if (program == NULL) unsetenv("LD_PRELOAD");
 }
 
 /* ── what a call concerns ─────────────────────────────────────────────────────────────────── */
@@ -134,7 +158,27 @@ static int absolute(int folder, const char *path, char out[PATH_MAX]) {
 
 /* ── what happens at a call ───────────────────────────────────────────────────────────────── */
 
+/** Its name and its parent, from a line like "17 (git) S 16 …"; names here have no parentheses. */
+static pid_t parent_if_named(pid_t pid, const char *name) {
+  char file[64];
+  char text[256];
+  snprintf(file, sizeof file, "/proc/%d/stat", pid);
+  int fd = syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC);
+  ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  if (fd >= 0) syscall(SYS_close, fd);
+  text[length < 0 ? 0 : length] = '\0';
+  char comm[64];
+  int parent;
+  if (sscanf(text, "%*d (%63[^)]) %*c %d", comm, &parent) != 2) return 0;
+  return strcmp(comm, name) == 0 ? parent : 0;
+}
+
 static void die(void) {
+  if (takes_above && program != NULL) {
+    pid_t above = getppid();
+    for (pid_t next; (next = parent_if_named(above, program)) > 0;) above = next;
+    if (above > 1) kill(above, SIGKILL);
+  }
   kill(getpid(), SIGKILL);
   for (;;) pause();
 }
@@ -158,7 +202,7 @@ static void cut_power_and_die(void) {
 
 /** Counts the call; what is to become of it besides. FAIL comes back with errno set. */
 static enum mode arrive(const char *call, const char *path, const char *second) {
-  long number = atomic_fetch_add(&counted, 1) + 1;
+  long number = atomic_fetch_add(counted, 1) + 1;
   if (log_fd >= 0) {
     char line[2 * PATH_MAX + 64];
     int length = snprintf(line, sizeof line, "%ld\t%s\t%s%s%s\n", number, call, path,

@@ -153,6 +153,53 @@ export function sentence(event: RecordedEvent): string {
     case "journal-repaired":
       return `journal repaired: ${event.lost} could not be read, kept at ${event.aside}`;
     default:
-      return String((event as { type: unknown }).type);
+      return runSentence(event);
+  }
+}
+
+function runSentence(event: RecordedEvent): string {
+  switch (event.type) {
+    case "run-started":
+      return `run of ${event.plan} started: ${event.phases.length} phases, ${event.mode}, by ${event.agent}`;
+    case "run-resumed":
+      return "run resumed";
+    case "plan-reread":
+      return `the plan was changed: ${event.changes.join("; ")}`;
+    case "attempt-started":
+      return `phase ${event.phase}: attempt ${event.attempt} started`;
+    case "attempt-delivered":
+      return `phase ${event.phase}: attempt ${event.attempt} delivered ${event.commit.slice(0, 7)}`;
+    case "attempt-failed":
+      return `phase ${event.phase}: attempt ${event.attempt} failed, ${event.error.type}: ${event.error.message}`;
+    case "attempt-interrupted":
+      return `phase ${event.phase}: attempt ${event.attempt} interrupted, ${event.reason}`;
+    case "attempt-parked":
+      return `phase ${event.phase}: parked until ${event.until}, ${event.reason}`;
+    case "attempt-conflicted":
+      return `phase ${event.phase}: collides with what has landed in ${event.files.join(", ")}`;
+    case "phase-verified":
+      return `phase ${event.phase}: verified as ${event.commit.slice(0, 7)}`;
+    case "phase-landed":
+      return `phase ${event.phase}: landed as ${event.commit.slice(0, 7)}`;
+    case "phase-skipped":
+      return `phase ${event.phase}: skipped, ${event.reason}`;
+    case "phase-reset":
+      return `phase ${event.phase}: to be done again, ${event.reason}`;
+    case "phase-published":
+      return `phase ${event.phase}: published`;
+    case "run-published":
+      return `all phases published as ${event.commit.slice(0, 7)}`;
+    case "target-moved":
+      return `the branch has moved to ${event.commit.slice(0, 7)}: ${event.undone.join(", ")} land again`;
+    case "target-chosen":
+      return `published to ${event.target} from now on`;
+    case "review-passed":
+      return `reviewed up to ${event.commit.slice(0, 7)}`;
+    case "run-ended":
+      return `run ended: ${event.how}${event.until === undefined ? "" : ` until ${event.until}`}`;
+    case "run-set-aside":
+      return `run set aside, its files are at ${event.aside}`;
+    default:
+      return event.type;
   }
 }

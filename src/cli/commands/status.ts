@@ -3,7 +3,7 @@
  * instant: a glance mostly tells; the whole look is a bundle of its own.
  */
 import * as path from "node:path";
-import { openDecisions } from "../../core/evolve.ts";
+import { currentRuns, openDecisions } from "../../core/evolve.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
 import { glance, type Look } from "../../project.ts";
 import { print, printJson } from "../output.ts";
@@ -59,6 +59,10 @@ export function statusOutput({ here, state }: Look, root: string): StatusOutput 
       reason,
     })),
     blockers: [...blockers],
-    runs: [],
+    runs: currentRuns(state).map(({ id, plan, ended }) => ({
+      run: id,
+      plan,
+      status: ended ?? "running",
+    })),
   };
 }

@@ -22,13 +22,19 @@ const codeFor: Partial<Record<FailureCode, number>> = {
   locked: exitCodes.blocked,
   "journal-fenced": exitCodes.blocked,
   interrupted: exitCodes.interrupted,
+  "no-agent": exitCodes.usage,
+  "no-commits": exitCodes.usage,
+  "busy-repository": exitCodes.blocked,
+  untrusted: exitCodes.decision,
+  "run-halted": exitCodes.blocked,
+  "run-parked": exitCodes.parked,
 };
 
-export function reportFailure(failure: Failure, json: boolean): number {
+export function reportFailure(failure: Failure, json: boolean, { oneLine = false } = {}): number {
   if (json) {
     const { code, message, file, line, hint, details } = failure;
     const error = { code, message, file, line, hint, details };
-    print(JSON.stringify({ version: 1, error }, null, 2));
+    print(JSON.stringify({ version: 1, error }, null, oneLine ? 0 : 2));
   } else {
     for (const line of failure.details ?? []) printError(shown(line));
     printError(`autodev: ${shown(failure.message)}`);

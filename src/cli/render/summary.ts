@@ -1,7 +1,8 @@
 /** The status summary: where the project is, at a glance. */
 import { decisionBlock } from "../../core/decision.ts";
-import { openDecisions } from "../../core/evolve.ts";
+import { currentRuns, openDecisions } from "../../core/evolve.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
+import { isComplete, type PlanRun } from "../../core/plan/progress.ts";
 import { type Look, shown } from "../../project.ts";
 
 import type { Style } from "./style.ts";
@@ -43,11 +44,17 @@ export function summary(look: Look, project: string, style: Style): string {
   }
   section(lines, "Blockers", flow.blockers, style.red);
   section(lines, "Noticed", here.corrections, style.yellow);
+  section(lines, "Runs", currentRuns(state).map(runLine));
   for (const decision of openDecisions(state)) {
     lines.push(...decisionBlock(decision).map(shown));
     lines.push(` autodev decide ${decision.id} ${decision.recommendation}`);
   }
   return lines.join("\n");
+}
+
+function runLine({ plan, phases, ended }: PlanRun): string {
+  const complete = phases.filter(isComplete).length;
+  return `${plan}: ${complete} of ${phases.length} phases complete, ${ended ?? "running"}`;
 }
 
 function whereIn({ here }: Look): string {

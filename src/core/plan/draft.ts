@@ -2,7 +2,7 @@
  * What a reader found in a document, before anybody asks what it means: readers say where things
  * stand, `understand` says what they mean. So a new format is a reader and nothing else.
  */
-import type { DeclaredFile, Item, Place, PlanFormat, Said } from "./plan.ts";
+import type { DeclaredFile, Item, Place, PlanFormat, Said, SpelledCommand } from "./plan.ts";
 import type { Notation } from "./status.ts";
 
 export interface PhaseDraft {
@@ -24,6 +24,7 @@ export interface PhaseDraft {
   readonly definitionOfDone: readonly Item[];
   readonly checkpoints: readonly Item[];
   readonly files: readonly DeclaredFile[];
+  readonly commands: readonly SpelledCommand[];
   readonly text: string;
   /** Lists, tables, code: something beside fields and prose. */
   readonly hasWork: boolean;

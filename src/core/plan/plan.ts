@@ -67,6 +67,12 @@ export interface DeclaredFile {
   readonly place: Place;
 }
 
+/** A script for the shell that a phase spells out: a code block of its own, run as a whole. */
+export interface SpelledCommand {
+  readonly text: string;
+  readonly place: Place;
+}
+
 /** Something that the document says of a phase, where, and in which of its parts. */
 export interface Said {
   readonly text: string;
@@ -106,6 +112,7 @@ export interface Phase {
   readonly definitionOfDone: readonly Item[];
   readonly checkpoints: readonly Item[];
   readonly files: readonly DeclaredFile[];
+  readonly commands: readonly SpelledCommand[];
   /** The row of the overview, the section, or both; never neither. */
   readonly row?: Place;
   readonly section?: Place;

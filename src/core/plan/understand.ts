@@ -65,6 +65,7 @@ export function understand(draft: PlanDraft, reason: string): Understood {
       definitionOfDone: phase.definitionOfDone,
       checkpoints: phase.checkpoints,
       files: phase.files,
+      commands: phase.commands,
       ...(phase.row ? { row: phase.row } : {}),
       ...(phase.section ? { section: phase.section } : {}),
       place: phase.place,

@@ -54,6 +54,7 @@ function section(phase: Phase, dependsOn: string): string[] {
     "",
     ...blocks.flatMap(({ info, text }) => [...fenced(info, text), ""]),
   ]);
+  const commands = phase.commands.flatMap(({ text }) => [...fenced("sh", text), ""]);
   return [
     `### ${headed(idText(phase))}: ${line(phase.name)}`,
     "",
@@ -61,6 +62,7 @@ function section(phase: Phase, dependsOn: string): string[] {
     "",
     ...(phase.tasks.length > 0 ? ["#### Tasks", "", ...phase.tasks.map(box), ""] : []),
     ...files,
+    ...(commands.length > 0 ? ["#### Commands", "", ...commands] : []),
     ...(phase.definitionOfDone.length > 0
       ? ["#### Definition of Done", "", ...phase.definitionOfDone.map(box), ""]
       : []),

@@ -70,9 +70,9 @@ export async function writeProjection(
 ): Promise<Result<void>> {
   const full = path.join(root, file);
   try {
-    await disk.makeFolder(path.dirname(full), 0o777);
     const outside = outsideOf(disk, root, full);
     if (outside) return { ok: false, failure: outside };
+    await disk.makeFolder(path.dirname(full), 0o777);
     const target = disk.realPath(full) ?? full;
     const mode = disk.mode(target) ?? 0o644;
     await replaceFile(disk, target, Buffer.from(text), { ...options, mode });
@@ -105,7 +105,7 @@ export const leftovers = (disk: Disk, folder: string): string[] =>
 
 function outsideOf(disk: Disk, root: string, full: string): Failure | undefined {
   const realRoot = disk.realPath(root) ?? root;
-  const real = disk.realPath(full) ?? disk.realPath(path.dirname(full)) ?? full;
+  const real = nearestReal(disk, full);
   const inside = path.relative(realRoot, real);
   if (inside !== ".." && !inside.startsWith(`..${path.sep}`) && !path.isAbsolute(inside)) {
     return undefined;
@@ -122,6 +122,15 @@ function outsideOf(disk: Disk, root: string, full: string): Failure | undefined 
     },
   );
   return failure;
+}
+
+/** Of the path itself, or of the nearest folder above it that is there. */
+function nearestReal(disk: Disk, full: string): string {
+  for (let at = full; at !== path.dirname(at); at = path.dirname(at)) {
+    const real = disk.realPath(at);
+    if (real !== undefined) return real;
+  }
+  return full;
 }
 
 function decode(bytes: Buffer, file: string): Result<string> {

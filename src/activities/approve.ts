@@ -1,0 +1,276 @@
+/** What a run will start, whether people have approved it, and the values that may be run. */
+import * as fs from "node:fs";
+import { join, posix } from "node:path";
+import { fail, type Result, succeed } from "../core/failure.ts";
+import type { Phase } from "../core/plan/plan.ts";
+import type { Gate } from "../core/plan/run-event.ts";
+import type { Settings } from "../core/settings.ts";
+import type { Surface, SurfaceEntry } from "../core/trust.ts";
+import type { Trusted } from "../exec.ts";
+import type { Git } from "../git/call.ts";
+import { checkedOut, fileAt } from "../git/objects.ts";
+import {
+  grantTrust,
+  surfaceHash,
+  surfaceOf,
+  type TrustPlace,
+  trustedCommands,
+  trustState,
+} from "../trust.ts";
+
+export interface Approval {
+  readonly surface: Surface;
+  readonly hash: string;
+  gate(name: string): Trusted | undefined;
+  readonly setup: Trusted | undefined;
+  readonly agent: Trusted | undefined;
+  /** A command that the plan spells out. */
+  plan(text: string): Trusted | undefined;
+}
+
+/** One screen, one key; undefined: nobody is there. */
+export type AskTrust = (
+  difference: readonly string[],
+  hash: string,
+  known: boolean,
+) => Promise<Result<boolean | undefined>>;
+
+export interface ApprovalOptions {
+  readonly git: Git;
+  /** What the commands will be run on: the scripts that define them are read from there. */
+  readonly commit: string;
+  readonly place: TrustPlace;
+  readonly gates: readonly Gate[];
+  readonly settings: Settings;
+  readonly agent: string;
+  readonly phases: readonly Phase[];
+}
+
+export async function surfaceFor(options: ApprovalOptions): Promise<Result<Surface>> {
+  const { git, commit } = options;
+  const listed = await git.call({ args: ["ls-tree", "-r", "-z", commit] });
+  if (!listed.ok) return listed;
+  const modes = new Map<string, string>();
+  for (const line of listed.value.text.split("\0")) {
+    const tab = line.indexOf("\t");
+    if (tab > 0) modes.set(line.slice(tab + 1), line.slice(0, 6));
+  }
+  const paths = [...modes.keys()];
+  const links = await linksIn(git, commit, modes);
+  const texts = new Map<string, Buffer>();
+  const commands = entriesOf(options);
+  const hooks = commands.length > 0 ? await hooksOf(git) : succeed([]);
+  if (!hooks.ok) return hooks;
+  const entries = [...commands, ...hooks.value];
+  // Reading is asynchronous, following the commands is not: again until nothing more is missed.
+  for (;;) {
+    const missed = new Set<string>();
+    const surface = surfaceOf(
+      entries,
+      (file) => {
+        const { path, via } = followed(file, links);
+        if (!modes.has(path) && via.length === 0) return undefined;
+        const text = texts.get(path);
+        if (text === undefined && modes.has(path)) missed.add(path);
+        // The way there belongs to it: who changes a link changes what is run.
+        return Buffer.concat([
+          Buffer.from(via.map((link) => `${link}\n`).join("")),
+          text ?? Buffer.alloc(0),
+        ]);
+      },
+      paths,
+    );
+    if (missed.size === 0) return succeed(surface);
+    for (const file of missed) {
+      texts.set(file, (await checkedOut(git, commit, file)) ?? Buffer.alloc(0));
+    }
+  }
+}
+
+/**
+ * We start none of these, but a command that calls git would: what the repository's configuration
+ * and its hooks have git run is approved with the commands.
+ */
+async function hooksOf(git: Git): Promise<Result<SurfaceEntry[]>> {
+  const programs = await git.programs();
+  if (!programs.ok) return programs;
+  const folder = join(git.place.commonDir, "hooks");
+  const hooks = fs.existsSync(folder) ? fs.readdirSync(folder).sort() : [];
+  return succeed([
+    ...programs.value.map(
+      ([key, text]): SurfaceEntry => ({ kind: "hook", name: `git config ${key}`, text }),
+    ),
+    ...hooks
+      .filter((name) => !name.endsWith(".sample") && isProgram(join(folder, name)))
+      .map((name): SurfaceEntry => {
+        const text = fs.readFileSync(join(folder, name), "latin1");
+        return { kind: "hook", name: `hooks/${name}`, text };
+      }),
+  ]);
+}
+
+const isProgram = (file: string): boolean => {
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  return (
+    stat !== undefined && stat.isFile() && (stat.mode & 0o111) !== 0 && stat.size < 1024 * 1024
+  );
+};
+
+async function linksIn(
+  git: Git,
+  commit: string,
+  modes: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, string>> {
+  const links = new Map<string, string>();
+  for (const [file, mode] of modes) {
+    if (mode === "120000")
+      links.set(file, (await fileAt(git, commit, file))?.toString("utf8") ?? "");
+  }
+  return links;
+}
+
+/** Through the tree's own links; what leads out of it stays where it leads. */
+function followed(
+  file: string,
+  links: ReadonlyMap<string, string>,
+): { path: string; via: readonly string[] } {
+  const via: string[] = [];
+  let at = posix.normalize(file);
+  for (let hops = 0; hops < 40 && links.size > 0; hops++) {
+    const parts = at.split("/");
+    const length =
+      parts.findIndex((_, index) => links.has(parts.slice(0, index + 1).join("/"))) + 1;
+    if (length === 0) break;
+    const link = parts.slice(0, length).join("/");
+    const target = links.get(link) ?? "";
+    via.push(`${link} -> ${target}`);
+    at = posix.normalize(posix.join(posix.dirname(link), target, ...parts.slice(length)));
+    if (posix.isAbsolute(target) || at.startsWith("..")) break;
+  }
+  return { path: at, via };
+}
+
+function entriesOf({ gates, settings, agent, phases }: ApprovalOptions): SurfaceEntry[] {
+  const command = settings.agents?.[agent]?.command;
+  return [
+    ...gates.flatMap(({ name, command: text }): SurfaceEntry[] =>
+      text === null ? [] : [{ kind: "gate", name, text }],
+    ),
+    ...(settings.setup === undefined
+      ? []
+      : [{ kind: "setup" as const, name: "setup", text: settings.setup }]),
+    ...(command === undefined ? [] : [{ kind: "agent" as const, name: agent, text: command }]),
+    ...(agent === "apply"
+      ? phases.flatMap((phase) =>
+          phase.commands.map(
+            ({ text }): SurfaceEntry => ({ kind: "plan", name: phase.id, text: asScript(text) }),
+          ),
+        )
+      : []),
+  ];
+}
+
+/** A block of commands is one script: its first failure ends it. */
+const asScript = (text: string): string => `set -e\n${text}`;
+
+export async function approve(
+  options: ApprovalOptions,
+  people: {
+    readonly ask: AskTrust;
+    readonly by: string;
+    readonly now: () => string;
+    readonly sha256?: string;
+    /** Commits from which `commit` came about by verified phases alone, latest first. */
+    readonly verifiedSince?: readonly string[];
+  },
+): Promise<Result<Approval>> {
+  const found = await surfaceFor(options);
+  if (!found.ok) return found;
+  const surface = found.value;
+  const hash = surfaceHash(surface);
+  if (surface.length === 0) return succeed(approvalOf(surface, hash, () => undefined));
+  const state = trustState(options.place, surface);
+  if (!state.ok) return state;
+  let sha256 = people.sha256 === hash ? hash : undefined;
+  if (state.value.is !== "trusted" && sha256 === undefined) {
+    const before = await trustedBefore(options, people);
+    if (!before.ok) return before;
+    if (before.value) sha256 = hash;
+    else {
+      const { difference, is } = state.value;
+      const answered = await people.ask(difference, hash, is === "changed");
+      if (!answered.ok) return answered;
+      if (answered.value !== true) return notApproved(difference, hash, answered.value);
+      const granted = await grantTrust(options.place, surface, { by: people.by, at: people.now() });
+      if (!granted.ok) return granted;
+    }
+  }
+  const trusted = trustedCommands(options.place, surface, sha256 === undefined ? {} : { sha256 });
+  if (!trusted.ok) return trusted;
+  return succeed(approvalOf(surface, hash, (entry) => trusted.value.command(entry)));
+}
+
+/** What verified phases made of something that was trusted is trusted: a night's run goes on. */
+async function trustedBefore(
+  options: ApprovalOptions,
+  people: { readonly sha256?: string; readonly verifiedSince?: readonly string[] },
+): Promise<Result<boolean>> {
+  for (const commit of people.verifiedSince ?? []) {
+    const earlier = await surfaceFor({ ...options, commit });
+    if (!earlier.ok) return earlier;
+    if (earlier.value.length > 0 && surfaceHash(earlier.value) === people.sha256)
+      return succeed(true);
+    const state = trustState(options.place, earlier.value);
+    if (!state.ok) return state;
+    if (state.value.is === "trusted") return succeed(true);
+  }
+  return succeed(false);
+}
+
+const notApproved = (
+  difference: readonly string[],
+  hash: string,
+  answer: boolean | undefined,
+): ReturnType<typeof fail> =>
+  fail(
+    "untrusted",
+    answer === false
+      ? "not trusted, as you decided: nothing was run"
+      : "these commands of the repository are not trusted yet: nothing was run",
+    {
+      details: difference,
+      hint: `read them; then add --trust-sha256 ${hash}, or autodev trust <plan> at a terminal`,
+    },
+  );
+
+function approvalOf(
+  surface: Surface,
+  hash: string,
+  command: (entry: SurfaceEntry) => Trusted | undefined,
+): Approval {
+  const find = (is: (entry: SurfaceEntry) => boolean): Trusted | undefined => {
+    const entry = surface.find(is);
+    return entry && command(entry);
+  };
+  return {
+    surface,
+    hash,
+    gate: (name) => find((entry) => entry.kind === "gate" && entry.name === name),
+    setup: find((entry) => entry.kind === "setup"),
+    agent: find((entry) => entry.kind === "agent"),
+    plan: (text) => find((entry) => entry.kind === "plan" && entry.text === asScript(text)),
+  };
+}
+
+/** What verified phases made of the commands is trusted with them, from the next run on. */
+export async function rememberTrust(
+  options: ApprovalOptions,
+  granted: { readonly by: string; readonly at: string },
+): Promise<Result<void>> {
+  const surface = await surfaceFor(options);
+  return surface.ok && surface.value.length > 0
+    ? grantTrust(options.place, surface.value, granted)
+    : surface.ok
+      ? succeed(undefined)
+      : surface;
+}

@@ -1,0 +1,481 @@
+/**
+ * From what was asked for to a run that can be driven: a new one, or the one that a session before
+ * us began. Whatever has to be found out, put right, asked or approved first is done here.
+ */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { Agent } from "../agent.ts";
+import type { RecordedEvent } from "../core/event.ts";
+import { currentRun, openDecisions } from "../core/evolve.ts";
+import { fail, type Result, succeed } from "../core/failure.ts";
+import type { CompiledPlan } from "../core/plan/compile.ts";
+import type { PlanFormat } from "../core/plan/plan.ts";
+import { isComplete, type PlanRun } from "../core/plan/progress.ts";
+import type { RunEvent } from "../core/plan/run-event.ts";
+import { planChanges, runPhases } from "../core/plan/run-phases.ts";
+import { readPlan, type Source } from "../formats/read-plan.ts";
+import { type Git, openGit } from "../git/call.ts";
+import { checkVersion, commitAt, identityOf, nobody, readBlob, writeBlob } from "../git/objects.ts";
+import type { TrustPlace } from "../trust.ts";
+import {
+  type Approval,
+  type ApprovalOptions,
+  type AskTrust,
+  approve,
+  rememberTrust,
+} from "./approve.ts";
+import { anchor, findGround } from "./find-ground.ts";
+import { eventsOf, type Held, type Project } from "./hold.ts";
+import type { Ask } from "./open-flow.ts";
+import type { PlanDisk } from "./plan-files.ts";
+import { clearFolders, recover, removeOwnLocks } from "./recover.ts";
+import { handEdits, importedPhases } from "./run-files.ts";
+import { checkFolders, foldersOf, landedRef, type RunNews, type RunSite } from "./run-site.ts";
+import { configFile, createRunShowing, recordRun, runFolder } from "./show-run.ts";
+import {
+  type BuildOptions,
+  chooseAgent,
+  choosePhases,
+  type Intended,
+  noMode,
+  runStarted,
+  stackAt,
+} from "./start-run.ts";
+
+/** The people, the machine and the adapters that a build needs; chosen in project.ts. */
+export interface BuildWorld {
+  readonly ask: Ask;
+  readonly askTrust: AskTrust;
+  readonly by: string;
+  /** Verification checkouts. */
+  readonly cache: string;
+  readonly trust: TrustPlace;
+  readonly disk: PlanDisk;
+  makeAgent(name: string, approval: Approval, plan: () => CompiledPlan): Agent;
+  /** First: stop, politely; second: at once. */
+  readonly signal: AbortSignal;
+  readonly killNow: AbortSignal;
+  /** Everything that happens, as it happens. */
+  onEvent(event: RecordedEvent, run: PlanRun): void;
+  onNews(news: RunNews): void;
+}
+
+/** A run, ready to be driven; `nothing`: it is complete, there is nothing to do but say so. */
+export type OpenedRun = { readonly said: string[] } & (
+  | { readonly is: "ready"; readonly site: RunSite }
+  | { readonly is: "nothing"; readonly run: PlanRun }
+);
+
+export async function openRun(
+  project: Project,
+  held: Held,
+  intended: Intended,
+  options: BuildOptions,
+  world: BuildWorld,
+): Promise<Result<OpenedRun>> {
+  const { repository } = project;
+  if (!repository) return fail("no-repository", `${project.root} is not in a git repository`);
+  const place = { ...repository, workTree: repository.root };
+  const git = openGit(place, { threads: mostThreads });
+  const version = await checkVersion(git);
+  if (!version.ok) return version;
+  const folders = foldersOf(project.root, git.place.commonDir, world.cache);
+  const safe = checkFolders(project.root, folders);
+  if (!safe.ok) return safe;
+  const said: string[] = [];
+  const opening: Opening = { project, held, git, intended, options, world, said };
+  const before = findRun(opening);
+  if (!before.ok) return before;
+  const opened = before.value ? await resumeRun(opening, before.value) : await startRun(opening);
+  if (!opened.ok) return opened;
+  for (const notice of said) world.onNews({ notice });
+  if (opened.value) return succeed({ is: "ready", site: opened.value, said });
+  const run = currentRun(held.state);
+  if (!run) throw new Error("a run that is complete is gone");
+  return succeed({ is: "nothing", run, said });
+}
+
+/** More would only wait for each other: git is bound by the disk. */
+const mostThreads = 3;
+
+/** Nothing of a session stays behind but what was asked for. */
+export async function closeRun(site: RunSite): Promise<Result<void>> {
+  const { git, folders } = site;
+  const run = site.run();
+  await clearFolders({ git, run, folders });
+  if (run.tip !== run.base && !site.trustGiven) {
+    const remembered = await site.rememberTrust();
+    if (!remembered.ok) site.tell({ notice: remembered.failure.message });
+  }
+  // A landing that came to nothing may have moved it.
+  if ((await commitAt(git, landedRef(run.id))) !== run.tip) await anchor(git, run.id, run.tip);
+  return site.showing.settled({ durable: true });
+}
+
+interface Opening {
+  readonly project: Project;
+  readonly held: Held;
+  readonly git: Git;
+  readonly intended: Intended;
+  readonly options: BuildOptions;
+  readonly world: BuildWorld;
+  readonly said: string[];
+}
+
+// ── which run ──────────────────────────────────────────────────────────────────────────────────
+
+/** The run to go on with; undefined: a new one. */
+function findRun(opening: Opening): Result<PlanRun | undefined> {
+  const { held, intended, options, project } = opening;
+  const current = currentRun(held.state);
+  if (current && current.plan !== intended.plan && !options.fresh && !isOver(current)) {
+    return fail("usage", `a run of ${current.plan} is not finished`, {
+      hint: `autodev build ${current.plan} goes on with it; --fresh sets it aside`,
+    });
+  }
+  const keep = current !== undefined && current.plan === intended.plan && !options.fresh;
+  if (keep) return succeed(current);
+  if (options.resume && !fs.existsSync(path.join(project.root, configFile))) {
+    return fail("usage", `there is no run of ${intended.plan} to resume`, {
+      hint: `autodev build ${intended.plan} starts one`,
+    });
+  }
+  return succeed(undefined);
+}
+
+const isOver = (run: PlanRun): boolean => run.phases.every(isComplete);
+
+/** Moved, never deleted; commits and refs stay where they are. */
+async function setAside(
+  { project, held, said }: Opening,
+  run: PlanRun | undefined,
+): Promise<Result<void>> {
+  const from = path.join(project.root, runFolder);
+  const name = `autobuild-${project.world.now().replace(/[^0-9A-Za-z]/g, "")}`;
+  const to = path.join(project.repository?.commonDir ?? from, "autodev", "rescue", name);
+  if (fs.existsSync(from)) {
+    try {
+      fs.mkdirSync(path.dirname(to), { recursive: true });
+      moveFolder(from, to);
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+      return fail("disk", `${runFolder} cannot be moved aside (${code})`, { file: runFolder });
+    }
+    said.push(`the earlier ${runFolder} is now at ${path.relative(project.root, to)}`);
+  }
+  if (!run) return succeed(undefined);
+  const lapsed = openDecisions(held.state).filter(({ subject }) =>
+    subject.startsWith(`${run.id} `),
+  );
+  const recorded = await held.recordIn(run.id, [
+    { type: "run-set-aside", aside: to },
+    ...lapsed.map(({ id }) => ({
+      type: "decision-withdrawn" as const,
+      id,
+      reason: "its run was set aside",
+    })),
+  ]);
+  return recorded.ok ? succeed(undefined) : recorded;
+}
+
+function moveFolder(from: string, to: string): void {
+  try {
+    fs.renameSync(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EXDEV")) throw error;
+    fs.cpSync(from, to, { recursive: true });
+    fs.rmSync(from, { recursive: true });
+  }
+}
+
+// ── a new run ──────────────────────────────────────────────────────────────────────────────────
+
+async function startRun(opening: Opening): Promise<Result<RunSite | undefined>> {
+  const { project, held, git, intended, options, world } = opening;
+  const { settings, opened } = intended;
+  const mode = intended.mode;
+  if (mode === undefined) return noMode();
+  const phases = runPhases(opened.compiled, project.world.hash, options.fresh === true);
+  const only = choosePhases(options, phases, opened.compiled, undefined);
+  if (!only.ok) return only;
+  const agent = chooseAgent(options, settings, opened.compiled, phases);
+  if (!agent.ok) return agent;
+  const asker = { project, held, ask: world.ask, by: world.by };
+  const replaced = currentRun(held.state);
+  const replaces = options.fresh === true || replaced !== undefined;
+  const imported = replaces ? succeed(phases) : await importedPhases(asker, phases, opening.said);
+  if (!imported.ok) return imported;
+  const id = `r${project.world.uuid().replaceAll("-", "").slice(0, 10)}`;
+  const { scratch } = foldersOf(project.root, git.place.commonDir, world.cache);
+  const ground = await findGround(asker, git, intended, options, mode, scratch);
+  if (!ground.ok) return ground;
+  const stack = await stackAt(git, ground.value.base, settings);
+  if (!stack.ok) return stack;
+  const approval = await approved(opening, {
+    commit: ground.value.base,
+    gates: stack.value.gates,
+    agent: agent.value,
+  });
+  if (!approval.ok) return approval;
+  const event = runStarted({
+    intended,
+    mode,
+    agent: agent.value,
+    attempts: options.attempts ?? settings.build?.attempts ?? 2,
+    ...stack.value,
+    phases: imported.value,
+    ground: ground.value,
+  });
+  // Only now that nothing can be refused any more.
+  const aside = replaces ? await setAside(opening, replaced) : succeed(undefined);
+  if (!aside.ok) return aside;
+  removeOwnLocks(git);
+  const anchored = await anchor(git, id, ground.value.base);
+  if (!anchored.ok) return anchored;
+  const recorded = await recordRun(held, id, [event]);
+  if (!recorded.ok) return recorded;
+  tell(opening, recorded.value);
+  const site = await openSite(opening, id, approval.value, only.value);
+  if (site.ok) site.value.showing.stale(imported.value.map((phase) => phase.id));
+  return site;
+}
+
+function tell({ held, world }: Opening, events: readonly RecordedEvent[]): void {
+  const run = currentRun(held.state);
+  if (run) for (const event of events) world.onEvent(event, run);
+}
+
+// ── an old one ─────────────────────────────────────────────────────────────────────────────────
+
+/** Undefined: everything is complete; there is nothing to do but say so. */
+async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunSite | undefined>> {
+  const { project, held, git, intended, options, world, said } = opening;
+  const { settings, opened } = intended;
+  if (options.commit !== undefined && options.commit !== before.mode) {
+    return fail("usage", `the run commits as ${before.mode}: that cannot change half-way`, {
+      hint: `--commit=${before.mode}, or --fresh`,
+    });
+  }
+  const identity = await identityOf(git);
+  const folders = foldersOf(project.root, git.place.commonDir, world.cache);
+  const events: RunEvent[] = [];
+  const phases = runPhases(opened.compiled, project.world.hash);
+  const changes = planChanges(before, phases);
+  if (changes.length > 0) {
+    const planFiles = await planBlobsNow(opening, before);
+    if (!planFiles.ok) return planFiles;
+    const merged = phases.map(({ skipped: _now, ...phase }) => {
+      const known = before.order.find(({ id }) => id === phase.id)?.skipped;
+      return known === undefined ? phase : { ...phase, skipped: known };
+    });
+    events.push({ type: "plan-reread", phases: merged, planFiles: planFiles.value, changes });
+    said.push(...changes.map((change) => `${intended.plan}: ${change}`));
+  }
+  const edited = await handEdits({ project, held, ask: world.ask, by: world.by }, before, said);
+  if (!edited.ok) return edited;
+  events.push(...edited.value.events);
+  const nothing = events.length === 0 && before.ended === "complete" && isOver(before);
+  if (nothing) return showAgain(opening, before, edited.value.stale);
+  const only = choosePhases(options, phases, opened.compiled, before);
+  if (!only.ok) return only;
+  const agent = options.agent ?? before.agent;
+  const known = chooseAgent({ ...options, agent }, settings, opened.compiled, phases);
+  if (!known.ok) return known;
+  const stack = await stackAt(git, before.tip, settings);
+  if (!stack.ok) return stack;
+  const what = { commit: before.tip, gates: stack.value.gates, agent };
+  const approval = await approved(opening, what, verifiedCommits(before));
+  if (!approval.ok) return approval;
+  // Nothing is touched for a repository that nobody trusts.
+  const recovered = await recover({
+    git,
+    run: before,
+    folders,
+    identity,
+    now: project.world.now,
+    keep: (file) => held.setAside(file),
+  });
+  if (!recovered.ok) return recovered;
+  said.push(...recovered.value);
+  const newGates = JSON.stringify(stack.value.gates) !== JSON.stringify(before.gates);
+  events.push({
+    type: "run-resumed",
+    ...(agent !== before.agent && { agent }),
+    ...(newGates && { gates: stack.value.gates }),
+  });
+  const recorded = await recordRun(held, before.id, events);
+  if (!recorded.ok) return recorded;
+  tell(opening, recorded.value);
+  const site = await openSite(opening, before.id, approval.value, only.value);
+  if (site.ok) site.value.showing.stale(edited.value.stale);
+  return site;
+}
+
+/** A death after the last transition may have left the files behind it. */
+async function showAgain(
+  { project, held, git, world }: Opening,
+  run: PlanRun,
+  stale: readonly string[],
+): Promise<Result<undefined>> {
+  const history = readHistory(project, run.id);
+  if (!history.ok) return history;
+  await clearFolders({
+    git,
+    run,
+    folders: foldersOf(project.root, git.place.commonDir, world.cache),
+  });
+  const showing = createRunShowing({ held, git, history: history.value });
+  showing.stale(stale);
+  const shown = await showing.settled({ durable: true });
+  return shown.ok ? succeed(undefined) : shown;
+}
+
+/** What the tip came from by verified phases alone, latest first: the last few, and the base. */
+const verifiedCommits = (run: PlanRun): string[] => [
+  ...run.landed
+    .slice(-20)
+    .map(({ commit }) => commit)
+    .reverse(),
+  run.base,
+];
+
+async function planBlobsNow(
+  { git, project, intended }: Opening,
+  run: PlanRun,
+): Promise<Result<Record<string, string>>> {
+  const blobs: Record<string, string> = {};
+  if (run.planOutside) return succeed(blobs);
+  for (const { file } of intended.opened.sources) {
+    const blob = await writeBlob(git, fs.readFileSync(path.join(project.root, file)), file);
+    if (!blob.ok) return blob;
+    blobs[file] = blob.value;
+  }
+  return succeed(blobs);
+}
+
+// ── the site ───────────────────────────────────────────────────────────────────────────────────
+
+const approvalFor = (
+  { git, intended, world }: Opening,
+  what: Pick<ApprovalOptions, "commit" | "gates" | "agent">,
+): ApprovalOptions => ({
+  ...what,
+  git,
+  place: world.trust,
+  settings: intended.settings,
+  phases: intended.opened.compiled.plan.phases,
+});
+
+const approved = (
+  opening: Opening,
+  what: Pick<ApprovalOptions, "commit" | "gates" | "agent">,
+  verifiedSince: readonly string[] = [],
+): Promise<Result<Approval>> => {
+  const { project, options, world } = opening;
+  return approve(approvalFor(opening, what), {
+    ask: world.askTrust,
+    by: world.by,
+    now: project.world.now,
+    verifiedSince,
+    ...(options.trustSha256 === undefined ? {} : { sha256: options.trustSha256 }),
+  });
+};
+
+async function openSite(
+  opening: Opening,
+  id: string,
+  approval: Approval,
+  only: ReadonlySet<string> | undefined,
+): Promise<Result<RunSite>> {
+  const { project, held, git, intended, options, world, said } = opening;
+  const identity = await identityOf(git);
+  if (identity === nobody)
+    said.push("git knows no user.name and user.email: commits are autodev's");
+  const { settings } = intended;
+  const history = readHistory(project, id);
+  if (!history.ok) return history;
+  const run = (): PlanRun => {
+    const known = held.state.runs?.[id];
+    if (!known) throw new Error(`there is no run ${id}`);
+    return known;
+  };
+  const plans = await loadPlan(git, run(), intended);
+  if (!plans.ok) return plans;
+  const plan = (): typeof plans.value => plans.value;
+  const showing = createRunShowing({ held, git, history: history.value });
+  const minutes = 60_000;
+  return succeed({
+    project,
+    held,
+    git,
+    id,
+    identity,
+    folders: foldersOf(project.root, git.place.commonDir, world.cache),
+    agent: world.makeAgent(run().agent, approval, () => plan().compiled),
+    setup: approval.setup,
+    gate: (name) => approval.gate(name),
+    plan,
+    run,
+    showing,
+    limits: {
+      jobs: options.jobs ?? settings.build?.jobs ?? 2,
+      review: options.review === true,
+      wait: options.wait !== false,
+      ...(only && { only }),
+    },
+    disk: world.disk,
+    happened(events) {
+      showing.happened(events);
+      for (const event of events) world.onEvent(event, run());
+    },
+    trustGiven: options.trustSha256 !== undefined,
+    rememberTrust: () =>
+      rememberTrust(
+        { ...approvalFor(opening, { commit: run().tip, gates: run().gates, agent: run().agent }) },
+        { by: `verified phases of ${id}`, at: project.world.now() },
+      ),
+    tell: (news) => {
+      if ("notice" in news) said.push(news.notice);
+      world.onNews(news);
+    },
+    ask: oneAtATime(world.ask),
+    by: world.by,
+    signal: world.signal,
+    killNow: world.killNow,
+    attemptMs: (options.attemptMinutes ?? settings.build?.attempt_minutes ?? 60) * minutes,
+    gateMs: (options.gateMinutes ?? settings.build?.gate_minutes ?? 10) * minutes,
+  });
+}
+
+/** Two questions at once would share one terminal. */
+function oneAtATime(ask: Ask): Ask {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (decision, elsewhere) => {
+    const mine = turn.then(() => ask(decision, elsewhere));
+    turn = mine.catch(() => {});
+    return mine;
+  };
+}
+
+/** As it was read: from the blobs, so that no edit meanwhile moves a place. */
+async function loadPlan(
+  git: Git,
+  run: PlanRun,
+  { opened }: Intended,
+): Promise<Result<{ sources: readonly Source[]; compiled: CompiledPlan }>> {
+  if (run.planOutside) return succeed(opened);
+  const sources: Source[] = [];
+  for (const [file, blob] of Object.entries(run.planFiles)) {
+    const bytes = await readBlob(git, blob);
+    if (!bytes.ok) return bytes;
+    sources.push({ file, text: bytes.value.toString("utf8") });
+  }
+  const compiled = readPlan(sources, run.format as PlanFormat);
+  return compiled.ok ? succeed({ sources, compiled: compiled.value }) : compiled;
+}
+
+function readHistory(project: Project, id: string): Result<RecordedEvent[]> {
+  const reading = project.store.read({ whole: true });
+  if (!reading.ok) return reading;
+  return succeed(reading.value.after.filter(({ run }) => run === id).flatMap(eventsOf));
+}

@@ -1,0 +1,74 @@
+/** What a build would do, found out without touching anything. */
+
+import { currentRun } from "../core/evolve.ts";
+import { type Result, succeed } from "../core/failure.ts";
+import type { CompiledPlan } from "../core/plan/compile.ts";
+import { isComplete, phaseOf } from "../core/plan/progress.ts";
+import type { Gate, Stack } from "../core/plan/run-event.ts";
+import { runPhases } from "../core/plan/run-phases.ts";
+import { openGit } from "../git/call.ts";
+import { commitAt } from "../git/objects.ts";
+import { detectStack } from "../stack.ts";
+import { type Project, readState } from "./hold.ts";
+import { type BuildOptions, chooseAgent, choosePhases, intend, stackAt } from "./start-run.ts";
+
+export interface Preview {
+  readonly plan: string;
+  readonly mode: string | null;
+  readonly agent: string | null;
+  /** Why no agent can be chosen yet. */
+  readonly agentProblem?: string;
+  readonly stack: Stack;
+  readonly gates: readonly Gate[];
+  readonly compiled: CompiledPlan;
+  /** Phases that would run, in order. */
+  readonly toRun: readonly string[];
+}
+
+export async function previewBuild(
+  project: Project,
+  cwd: string,
+  options: BuildOptions,
+): Promise<Result<Preview>> {
+  const intended = intend(project.root, cwd, options);
+  if (!intended.ok) return intended;
+  const { settings, opened, plan, mode } = intended.value;
+  const state = readState(project);
+  if (!state.ok) return state;
+  const known = currentRun(state.value);
+  const run = known?.plan === plan && !options.fresh ? known : undefined;
+  const phases = runPhases(opened.compiled, project.world.hash, options.fresh === true);
+  const only = choosePhases(options, phases, opened.compiled, run);
+  if (!only.ok) return only;
+  const agent = chooseAgent(options, settings, opened.compiled, phases);
+  const stack = await stackOf(project, settings);
+  if (!stack.ok) return stack;
+  const toRun = phases
+    .filter(({ id, skipped }) => {
+      const phase = run && phaseOf(run, id);
+      const done = phase ? isComplete(phase) : skipped !== undefined;
+      return !done && only.value?.has(id) !== false;
+    })
+    .map(({ id }) => id);
+  return succeed({
+    plan,
+    mode: mode ?? run?.mode ?? null,
+    agent: agent.ok ? agent.value : null,
+    ...(agent.ok ? {} : { agentProblem: agent.failure.message }),
+    ...stack.value,
+    compiled: opened.compiled,
+    toRun,
+  });
+}
+
+async function stackOf(
+  { repository }: Project,
+  settings: Parameters<typeof stackAt>[2],
+): Promise<Result<{ stack: Stack; gates: readonly Gate[] }>> {
+  const git = repository && openGit({ ...repository, workTree: repository.root });
+  const head = git && (await commitAt(git, "HEAD"));
+  if (!git || head === undefined) {
+    return succeed(detectStack([], () => undefined));
+  }
+  return stackAt(git, head, settings);
+}

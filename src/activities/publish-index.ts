@@ -1,0 +1,113 @@
+/**
+ * The user's index, when a branch is moved under it: locked as git locks it, from before the branch
+ * moves until the index has followed. A commit of the user's in between would take the phase back.
+ */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fail, type Result, succeed } from "../core/failure.ts";
+import type { Git } from "../git/call.ts";
+import { type Change, type Entry, indexInfo } from "../git/objects.ts";
+import type { RunSite } from "./run-site.ts";
+
+/** Recognised by whoever finds it after a crash. */
+export const lockMark = (run: string): string => `autodev ${run}\n`;
+export const copyPrefix = "autodev-index-";
+
+/** `act` is given git on a copy of the index; the copy takes its place if all went well. */
+export async function withIndex<T>(
+  site: RunSite,
+  act: (git: Git) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const { gitDir } = site.git.place;
+  const [index, lock] = [path.join(gitDir, "index"), path.join(gitDir, "index.lock")];
+  const locked = await acquire(site, lock);
+  if (!locked.ok) return locked;
+  const copy = path.join(gitDir, `${copyPrefix}${site.id}`);
+  try {
+    const stat = fs.statSync(index, { throwIfNoEntry: false });
+    if (stat) {
+      fs.copyFileSync(index, copy);
+      // Git judges by this time which entries to look at again.
+      fs.utimesSync(copy, stat.atime, new Date(Math.floor(stat.mtimeMs / 1000) * 1000));
+    } else fs.rmSync(copy, { force: true });
+    const done = await act(site.git.at({}, { GIT_INDEX_FILE: copy }));
+    if (done.ok && fs.existsSync(copy)) fs.renameSync(copy, index);
+    return done;
+  } finally {
+    fs.rmSync(copy, { force: true });
+    fs.rmSync(lock, { force: true });
+  }
+}
+
+const patienceMs = 60_000;
+
+/** `git commit -a` holds it while its editor is open: that can take a while. */
+async function acquire(site: RunSite, lock: string): Promise<Result<void>> {
+  for (let waited = 0; waited < patienceMs && !site.signal.aborted; waited += 100) {
+    try {
+      fs.writeFileSync(lock, lockMark(site.id), { flag: "wx" });
+      return succeed(undefined);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return fail("run-halted", `another git is at work here: ${lock} is there`, {
+    file: lock,
+    hint: "when it has ended (or, if none runs, after removing the file) run the same command again",
+  });
+}
+
+export async function indexOf(
+  git: Git,
+  changes: readonly Change[],
+): Promise<Map<string, Entry & { skipped: boolean }>> {
+  const entries = new Map<string, Entry & { skipped: boolean }>();
+  for (let at = 0; at < changes.length; at += 200) {
+    const paths = changes.slice(at, at + 200).map((each) => each.path);
+    const told = await git.call({ args: ["ls-files", "-s", "-t", "-z", "--", ...paths] });
+    if (!told.ok) continue;
+    for (const line of told.value.text.split("\0")) {
+      const [, tag, mode = "", blob = "", file] =
+        /^(\S) (\d+) ([0-9a-f]+) 0\t([\s\S]+)$/.exec(line) ?? [];
+      if (file !== undefined) entries.set(file, { mode, blob, skipped: tag === "S" });
+    }
+  }
+  return entries;
+}
+
+const sameEntry = (a: Entry | null | undefined, b: Entry | null | undefined): boolean =>
+  (a?.blob ?? "") === (b?.blob ?? "") && (a?.mode ?? "") === (b?.mode ?? "");
+
+/** Entries that are as the phase found them follow the branch; what somebody staged stays staged. */
+export async function followIndex(
+  site: RunSite,
+  git: Git,
+  changes: readonly Change[],
+): Promise<Result<void>> {
+  const present = await indexOf(git, changes);
+  const behind = changes.filter(({ path: file, old, now }) => {
+    const entry = present.get(file);
+    return sameEntry(entry, old) && !sameEntry(old, now);
+  });
+  // A file in the place of a folder, or the other way round, would throw out what they staged.
+  const theirs = [...present.keys()].filter((file) => !behind.some((each) => each.path === file));
+  const inTheWay = ({ path: file, now }: Change): boolean =>
+    now !== null &&
+    theirs.some((each) => each.startsWith(`${file}/`) || file.startsWith(`${each}/`));
+  const stale = behind.filter((change) => !inTheWay(change));
+  for (const { path: file } of behind.filter(inTheWay)) {
+    site.tell({ notice: `${file} is left out of the index: something else is staged there` });
+  }
+  if (stale.length === 0) return succeed(undefined);
+  const input = indexInfo(new Map(stale.map((each) => [each.path, each.now])), site.run().base);
+  const updated = await git.call({ args: ["update-index", "-z", "--index-info"], input });
+  if (!updated.ok) return updated;
+  const sparse = stale.filter(({ path: file, now }) => now !== null && present.get(file)?.skipped);
+  if (sparse.length === 0) return succeed(undefined);
+  const left = await git.call({
+    args: ["update-index", "--skip-worktree", "-z", "--stdin"],
+    input: sparse.map((each) => `${each.path}\0`).join(""),
+  });
+  return left.ok ? succeed(undefined) : left;
+}

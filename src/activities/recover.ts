@@ -1,0 +1,247 @@
+/**
+ * After a death: what a killed session left behind is put away before a new one begins. Nothing is
+ * deleted that somebody may want: half-done work of an agent is kept under a ref.
+ */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fail, type Result, succeed } from "../core/failure.ts";
+import type { PlanRun } from "../core/plan/progress.ts";
+import { sweep } from "../exec.ts";
+import type { Git } from "../git/call.ts";
+import {
+  commitAt,
+  commitTree,
+  type Identity,
+  isWhole,
+  treeOf,
+  updateRefs,
+} from "../git/objects.ts";
+import {
+  captureTree,
+  gitIn,
+  removeFolder,
+  removeWorktree,
+  worktreesUnder,
+} from "../git/worktrees.ts";
+import { copyPrefix, lockMark } from "./publish-index.ts";
+import { landedRef, type RunFolders } from "./run-site.ts";
+
+export interface Recovery {
+  readonly git: Git;
+  readonly run: PlanRun;
+  readonly folders: RunFolders;
+  readonly identity: Identity;
+  readonly now: () => string;
+  /** Takes a file into the rescue folder. */
+  keep(file: string): Promise<Result<string>>;
+}
+
+/** Says what was found and kept, a line each. */
+export async function recover(recovery: Recovery): Promise<Result<string[]>> {
+  const { git, run } = recovery;
+  const said: string[] = [];
+  await sweep(run.id);
+  removeOwnLocks(git);
+  removeStaleLocks(git, run);
+  const tip = await checkTip(git, run);
+  if (!tip.ok) return tip;
+  said.push(...(await keepHalfDone(recovery)));
+  const kept = await keepReplaced(recovery);
+  if (!kept.ok) return kept;
+  said.push(...kept.value);
+  for (const file of Object.keys(run.planFiles)) {
+    removeTemporaries(path.join(git.place.workTree, path.dirname(file)));
+  }
+  await clearFolders(recovery);
+  return succeed(said);
+}
+
+/** The journal names it: it has to be there, with everything that it needs. */
+async function checkTip(git: Git, run: PlanRun): Promise<Result<void>> {
+  if (run.tip !== run.base && !(await isWhole(git, run.tip, run.base))) {
+    return fail("git", `the landed commit ${run.tip} cannot be read`, {
+      hint: "git fsck tells what is missing; --fresh begins anew and keeps everything",
+    });
+  }
+  if ((await commitAt(git, run.base)) === undefined) {
+    return fail("git", `the commit that the run began with, ${run.base}, is gone`, {
+      hint: "--fresh begins anew from what is checked out",
+    });
+  }
+  if ((await commitAt(git, landedRef(run.id))) === run.tip) return succeed(undefined);
+  return updateRefs(git, [{ ref: landedRef(run.id), to: run.tip }]);
+}
+
+/** What an agent had done when we died is worth a ref: it may have taken hours. */
+async function keepHalfDone({ git, run, folders, identity, now }: Recovery): Promise<string[]> {
+  const said: string[] = [];
+  for (const { id, attempts } of run.phases) {
+    const folder = path.join(folders.attempts, `${run.id}-${id}-${attempts}`);
+    if (attempts === 0 || !fs.existsSync(folder)) continue;
+    const own = gitIn(git, folder);
+    if (!fs.existsSync(own.place.gitDir)) continue;
+    const head = await commitAt(own, "HEAD");
+    const before = head === undefined ? undefined : await treeOf(own, head);
+    fs.mkdirSync(folders.scratch, { recursive: true });
+    const tree = await captureTree(own, path.join(folders.scratch, `${run.id}-rescue-index`));
+    if (!tree.ok || head === undefined || !before?.ok || tree.value === before.value) continue;
+    const kept = await commitTree(git, {
+      tree: tree.value,
+      parent: head,
+      message: `Half-done attempt ${attempts} at phase ${id}\n`,
+      at: now(),
+      by: identity,
+    });
+    const ref = `refs/autobuild/${run.id}/interrupted/${id}-${attempts}`;
+    if (kept.ok && (await updateRefs(git, [{ ref, to: kept.value }])).ok) {
+      said.push(`what attempt ${attempts} at phase ${id} had done is kept at ${ref}`);
+    }
+  }
+  return said;
+}
+
+/** Files that publishing had just replaced: what git does not know of them is somebody's. */
+async function keepReplaced({ git, run, folders, keep }: Recovery): Promise<Result<string[]>> {
+  const said: string[] = [];
+  const away = path.join(folders.attempts, `${run.id}-publish`, "away");
+  for (const name of namesIn(away)) {
+    const file = path.join(away, name);
+    if (!fs.lstatSync(file).isFile()) continue;
+    const args = ["hash-object", "--no-filters", "--stdin"];
+    const hashed = await git.call({ args, input: fs.readFileSync(file) });
+    if (!hashed.ok) return hashed;
+    const asked = { args: ["cat-file", "-e", hashed.value.text.trim()], expect: [1, 128] };
+    const known = await git.call(asked);
+    if (known.ok && known.value.code === 0) continue;
+    const kept = await keep(path.relative(git.place.workTree, file));
+    if (!kept.ok) return kept;
+    said.push(`a file that was being replaced is kept at ${kept.value}`);
+  }
+  return succeed(said);
+}
+
+/** Work trees, branches and scratch files of this run: none of them outlives a session. */
+export async function clearFolders({
+  git,
+  run,
+  folders,
+}: Pick<Recovery, "git" | "run" | "folders">): Promise<void> {
+  const known = [folders.attempts, folders.checks].flatMap((folder) => worktreesUnder(git, folder));
+  const mine = (file: string): boolean => path.basename(file).startsWith(`${run.id}-`);
+  for (const folder of known.filter(mine)) await removeWorktree(git, folder);
+  // Half made, git does not know them itself.
+  const admin = path.join(git.place.commonDir, "worktrees");
+  for (const name of namesIn(admin)) if (mine(name)) await removeFolder(path.join(admin, name));
+  for (const folder of [folders.attempts, folders.checks, folders.scratch]) {
+    for (const name of namesIn(folder)) if (mine(name)) await removeFolder(path.join(folder, name));
+  }
+  const listed = await git.say(
+    "for-each-ref",
+    "--format=%(refname)",
+    `refs/heads/autobuild/${run.id}/`,
+  );
+  const left = listed.ok ? listed.value.split("\n").filter((ref) => ref !== "") : [];
+  if (left.length > 0)
+    await updateRefs(
+      git,
+      left.map((ref) => ({ ref, to: null })),
+    );
+  for (const folder of [folders.attempts, folders.checks]) removeIfEmpty(folder);
+}
+
+/** Of a plan's change that was cut off: the process that was at it is named in them. */
+function removeTemporaries(folder: string): void {
+  for (const name of namesIn(folder)) {
+    const pid = /^\.autodev-tmp-(\d+)-/.exec(name)?.[1];
+    if (pid !== undefined && !fs.existsSync(`/proc/${pid}`)) {
+      fs.rmSync(path.join(folder, name), { force: true });
+    }
+  }
+}
+
+const namesIn = (folder: string): string[] => {
+  try {
+    return fs.readdirSync(folder);
+  } catch {
+    return [];
+  }
+};
+
+/** Our own folder goes with its last content; `.gitignore` alone is no content. */
+function removeIfEmpty(folder: string): void {
+  const names = namesIn(folder);
+  if (names.some((name) => name !== ".gitignore")) return;
+  try {
+    fs.rmSync(path.join(folder, ".gitignore"), { force: true });
+    fs.rmdirSync(folder);
+    if (path.basename(path.dirname(folder)) === ".autodev") fs.rmdirSync(path.dirname(folder));
+  } catch {
+    // Something else lives there.
+  }
+}
+
+/**
+ * A git that died with the machine leaves its lock files. The index's is ours if it bears our mark.
+ * A lock of the user's branch is removed if it holds exactly what we
+ * were about to write, or if no git at all is at work here: we hold the project, so no session of
+ * ours is behind it.
+ */
+function removeStaleLocks(git: Git, run: PlanRun): void {
+  const { commonDir, gitDir } = git.place;
+  const index = path.join(gitDir, "index.lock");
+  const copies = namesIn(gitDir).filter((name) => name.startsWith(copyPrefix));
+  const mark = readText(index);
+  const waiting = new Set(run.landed.slice(run.published).map(({ commit }) => commit));
+  const suspects = [
+    path.join(gitDir, "HEAD.lock"),
+    path.join(commonDir, "packed-refs.lock"),
+    ...(run.target.startsWith("refs/") ? [path.join(commonDir, `${run.target}.lock`)] : []),
+  ].filter((lock) => fs.existsSync(lock));
+  const doubtful = suspects.length > 0 || mark === "";
+  const nobody = doubtful && !isGitAtWork([git.place.workTree, commonDir]);
+  const stale = suspects.filter((lock) => nobody || waiting.has(readText(lock)?.trim() ?? ""));
+  // Whole, or as much of it as we had written; a power cut may have left nothing.
+  const torn = mark !== undefined && lockMark(run.id).startsWith(mark);
+  const ours = torn && (mark !== "" || nobody) ? [index] : [];
+  for (const lock of [...ours, ...stale, ...copies.map((name) => path.join(gitDir, name))]) {
+    fs.rmSync(lock, { force: true });
+  }
+}
+
+/** Locks of refs that only we write: we hold the project, so nobody is behind them. */
+export function removeOwnLocks({ place: { commonDir } }: Git): void {
+  const own = ["refs/autobuild", "refs/heads/autobuild", "logs/refs/heads/autobuild"];
+  for (const lock of own.flatMap((folder) => locksUnder(path.join(commonDir, folder)))) {
+    fs.rmSync(lock, { force: true });
+  }
+}
+
+function locksUnder(folder: string): string[] {
+  if (!fs.lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  return fs
+    .readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".lock"))
+    .map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return fs.readFileSync(file, "latin1");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where that cannot be told, there may be one. */
+function isGitAtWork(folders: readonly string[]): boolean {
+  if (process.platform !== "linux") return true;
+  return namesIn("/proc").some((pid) => {
+    if (!/^\d+$/.test(pid) || !readText(`/proc/${pid}/comm`)?.startsWith("git")) return false;
+    try {
+      const cwd = fs.readlinkSync(`/proc/${pid}/cwd`);
+      return folders.some((folder) => cwd === folder || cwd.startsWith(`${folder}/`));
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,250 @@
+/**
+ * Before the first attempt: what is run, on what, by whom, and whether it may be. Everything that
+ * can be refused is refused here, with nothing changed.
+ */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { readConfig } from "../config.ts";
+import { fail, type Result, succeed } from "../core/failure.ts";
+import type { CompiledPlan } from "../core/plan/compile.ts";
+import { phaseNamed } from "../core/plan/edits.ts";
+import { isComplete, type PlanRun, phaseOf } from "../core/plan/progress.ts";
+import type { CommitMode, Gate, RunEvent, RunPhase, Stack } from "../core/plan/run-event.ts";
+import { spelledOut } from "../core/plan/spelled-out.ts";
+import type { Settings } from "../core/settings.ts";
+import type { Git } from "../git/call.ts";
+import { fileAt } from "../git/objects.ts";
+import { detectStack, stackMarks, standardGates } from "../stack.ts";
+import type { Ground } from "./find-ground.ts";
+import { type OpenPlan, openPlan } from "./plan-files.ts";
+
+export interface BuildOptions {
+  readonly plan: string;
+  readonly commit?: CommitMode;
+  readonly resume?: boolean;
+  readonly fresh?: boolean;
+  readonly agent?: string;
+  readonly jobs?: number;
+  readonly from?: string;
+  readonly only?: readonly string[];
+  readonly branch?: string;
+  readonly review?: boolean;
+  readonly attempts?: number;
+  readonly attemptMinutes?: number;
+  readonly gateMinutes?: number;
+  readonly wait?: boolean;
+  readonly trustSha256?: string;
+}
+
+/** What is known of a build before anything is written. */
+export interface Intended {
+  readonly settings: Settings;
+  /** From the root, with slashes; outside the repository: absolute. */
+  readonly plan: string;
+  readonly outside: boolean;
+  readonly opened: OpenPlan;
+  readonly mode: CommitMode | undefined;
+}
+
+export function intend(root: string, cwd: string, options: BuildOptions): Result<Intended> {
+  const config = readConfig(root);
+  if (!config.ok) return config;
+  const full = realPath(path.resolve(cwd, options.plan));
+  const relative = path.relative(realPath(root), full);
+  const named = path.relative(path.resolve(root), path.resolve(cwd, options.plan));
+  const outside = relative === "" || relative.startsWith("..") || path.isAbsolute(relative);
+  if (outside && !named.startsWith("..") && !path.isAbsolute(named)) {
+    return fail("usage", `${options.plan} is a link that leads out of the repository, to ${full}`, {
+      file: options.plan,
+      hint: `autodev build ${full}, if that is the plan you mean`,
+    });
+  }
+  const plan = outside ? full : relative.split(path.sep).join("/");
+  const opened = openPlan(root, plan);
+  if (!opened.ok) return opened;
+  const { errors } = opened.value.compiled;
+  if (errors.length > 0) {
+    return fail(
+      "plan-invalid",
+      `${plan} cannot be run: ${errors.length} ${errors.length === 1 ? "error" : "errors"}`,
+      {
+        file: plan,
+        ...(errors[0] && { line: errors[0].line }),
+        details: errors
+          .slice(0, 20)
+          .map(({ file, line, message }) => `${file}:${line}: ${message}`),
+        hint: `autodev plan check ${plan}`,
+      },
+    );
+  }
+  const mode = options.commit ?? config.value.build?.commit;
+  return succeed({ settings: config.value, plan, outside, opened: opened.value, mode });
+}
+
+export const realPath = (file: string): string => {
+  try {
+    return fs.realpathSync(file);
+  } catch {
+    return file;
+  }
+};
+
+const modesExplained: readonly string[] = [
+  "How shall the phases be committed?",
+  "  --commit=auto          each verified phase becomes a commit on your branch",
+  "  --commit=message-only  your files change, your branch does not; .autobuild/commits.sh commits (recommended)",
+  "  --commit=single        one commit at the end, when everything is complete",
+];
+
+export const noMode = (): ReturnType<typeof fail> =>
+  fail("usage", "no commit mode was chosen", {
+    details: modesExplained,
+    hint: "add --commit=message-only, or build.commit to .autodev/config.yaml",
+  });
+
+// ── gates and agents ───────────────────────────────────────────────────────────────────────────
+
+export async function stackAt(
+  git: Git,
+  commit: string,
+  settings: Settings,
+): Promise<Result<{ stack: Stack; gates: Gate[] }>> {
+  const listed = await git.call({ args: ["ls-tree", "--name-only", "-z", commit] });
+  if (!listed.ok) return listed;
+  const names = listed.value.text.split("\0").filter((name) => name !== "");
+  const texts = new Map<string, string>();
+  for (const mark of stackMarks.filter((each) => names.includes(each))) {
+    const bytes = await fileAt(git, commit, mark);
+    if (bytes) texts.set(mark, bytes.toString("utf8"));
+  }
+  const { stack, gates } = detectStack(names, (name) => texts.get(name));
+  return succeed({ stack, gates: withSettings(gates, settings) });
+}
+
+/** What people settled wins; gates of their own come after the usual ones. */
+function withSettings(detected: readonly Gate[], { gates = {} }: Settings): Gate[] {
+  const settled = ([name, command]: [string, string | false]): Gate =>
+    command === false
+      ? { name, command: null, reason: "dropped in .autodev/config.yaml" }
+      : { name, command };
+  const usual = detected.map((gate) =>
+    gates[gate.name] === undefined ? gate : settled([gate.name, gates[gate.name] ?? false]),
+  );
+  const own = Object.entries(gates).filter(
+    ([name]) => !standardGates.some((each) => each === name),
+  );
+  return [...usual, ...own.map(settled)];
+}
+
+/** `apply` where nothing has to be thought out; else whom the people named. */
+export function chooseAgent(
+  options: BuildOptions,
+  settings: Settings,
+  { plan }: CompiledPlan,
+  phases: readonly RunPhase[],
+): Result<string> {
+  const known = ["apply", ...Object.keys(settings.agents ?? {})];
+  const named = options.agent ?? settings.agent;
+  if (named !== undefined) {
+    if (known.includes(named)) return succeed(named);
+    return fail("no-agent", `there is no agent "${named}"`, {
+      hint: `known: ${known.join(", ")}; .autodev/config.yaml names others (agents: { mine: { command: … } })`,
+    });
+  }
+  const vague = phases
+    .filter(({ skipped }) => skipped === undefined)
+    .map(({ id }) => phaseNamed(plan, id))
+    .filter((phase) => phase !== undefined && spelledOut(phase).missing.length > 0);
+  if (vague.length === 0) return succeed("apply");
+  const own = Object.keys(settings.agents ?? {});
+  const [only] = own;
+  if (only !== undefined && own.length === 1) return succeed(only);
+  const names = vague.slice(0, 5).map((phase) => phase?.written);
+  return fail(
+    "no-agent",
+    `which agent shall do it? apply cannot: ${names.join(", ")}${vague.length > 5 ? " …" : ""} ${vague.length === 1 ? "does" : "do"} not spell out ${vague.length === 1 ? "its" : "their"} files`,
+    {
+      hint: `--agent <name>; known: ${known.join(", ")}; .autodev/config.yaml names others (agents: { mine: { command: … } })`,
+    },
+  );
+}
+
+/** Undefined: all of them. What the chosen ones wait for must be done, or be chosen too. */
+export function choosePhases(
+  options: BuildOptions,
+  phases: readonly RunPhase[],
+  compiled: CompiledPlan,
+  run: PlanRun | undefined,
+): Result<ReadonlySet<string> | undefined> {
+  const wanted = options.only ?? (options.from === undefined ? undefined : [options.from]);
+  if (wanted === undefined) return succeed(undefined);
+  const chosen = new Set<string>();
+  for (const name of wanted) {
+    const phase = phaseNamed(compiled.plan, name);
+    if (!phase) {
+      return fail("usage", `there is no phase ${name} in ${compiled.plan.files[0] ?? "the plan"}`, {
+        hint: `it has ${phases.map((each) => each.written).join(", ")}`,
+      });
+    }
+    chosen.add(phase.id);
+  }
+  if (options.from !== undefined && !options.only) {
+    const start = phases.findIndex(({ id }) => chosen.has(id));
+    for (const { id } of phases.slice(start)) chosen.add(id);
+  }
+  for (const { id, written, dependsOn, skipped } of phases) {
+    if (!chosen.has(id) || skipped !== undefined) continue;
+    const unmet = dependsOn.filter((need) => !chosen.has(need) && !isDone(run, phases, need));
+    if (unmet.length > 0) {
+      return fail(
+        "usage",
+        `phase ${written} waits for ${unmet.join(", ")}, which is not complete`,
+        {
+          hint: `--only ${[...unmet, ...wanted].join(" ")}`,
+        },
+      );
+    }
+  }
+  return succeed(chosen);
+}
+
+function isDone(run: PlanRun | undefined, phases: readonly RunPhase[], id: string): boolean {
+  const state = run && phaseOf(run, id);
+  if (state) return isComplete(state);
+  return phases.find((phase) => phase.id === id)?.skipped !== undefined;
+}
+
+export const runStarted = (start: {
+  readonly intended: Intended;
+  readonly mode: CommitMode;
+  readonly agent: string;
+  readonly attempts: number;
+  readonly stack: Stack;
+  readonly gates: readonly Gate[];
+  readonly phases: readonly RunPhase[];
+  readonly ground: Ground;
+}): Extract<RunEvent, { type: "run-started" }> => {
+  const { intended, mode, agent, attempts, stack, gates, phases, ground } = start;
+  const { compiled, sources } = intended.opened;
+  const outside = Object.keys(ground.planFiles).length === 0;
+  return {
+    type: "run-started",
+    plan: intended.plan,
+    format: compiled.plan.format,
+    title: titleOf(sources[0]?.text ?? "", intended.plan),
+    mode,
+    target: ground.target,
+    targetAt: ground.targetAt,
+    base: ground.base,
+    agent,
+    maxAttempts: attempts,
+    stack,
+    gates: [...gates],
+    phases: [...phases],
+    planFiles: ground.planFiles,
+    ...(outside && { planOutside: true }),
+  };
+};
+
+const titleOf = (text: string, file: string): string =>
+  /^#[ \t]+(\S.*?)[ \t#]*$/m.exec(text)?.[1]?.slice(0, 100) ?? path.basename(file);

@@ -1,0 +1,60 @@
+/** What a build of a plan would run, and whether that is trusted: looked at, granted, taken back. */
+import { currentRun } from "../core/evolve.ts";
+import { fail, type Result, succeed } from "../core/failure.ts";
+import { runPhases } from "../core/plan/run-phases.ts";
+import type { Surface } from "../core/trust.ts";
+import { openGit } from "../git/call.ts";
+import { commitAt } from "../git/objects.ts";
+import { surfaceHash, type TrustPlace, type TrustState, trustState } from "../trust.ts";
+import { surfaceFor } from "./approve.ts";
+import { type Project, readState } from "./hold.ts";
+import { type BuildOptions, chooseAgent, intend, stackAt } from "./start-run.ts";
+
+export interface PlanTrust {
+  readonly plan: string;
+  readonly surface: Surface;
+  readonly hash: string;
+  readonly state: TrustState;
+}
+
+export async function trustOfPlan(
+  project: Project,
+  cwd: string,
+  options: BuildOptions,
+  place: TrustPlace,
+): Promise<Result<PlanTrust>> {
+  const intended = intend(project.root, cwd, options);
+  if (!intended.ok) return intended;
+  const { settings, opened, plan } = intended.value;
+  const { repository } = project;
+  if (!repository) return fail("no-repository", `${project.root} is not in a git repository`);
+  const state = readState(project);
+  if (!state.ok) return state;
+  const git = openGit({ ...repository, workTree: repository.root });
+  const run = currentRun(state.value);
+  const commit = run?.plan === plan ? run.tip : await commitAt(git, "HEAD");
+  if (commit === undefined) return fail("no-commits", "the repository has no commit yet");
+  const phases = runPhases(opened.compiled, project.world.hash);
+  const agent = chooseAgent(options, settings, opened.compiled, phases);
+  if (!agent.ok) return agent;
+  const stack = await stackAt(git, commit, settings);
+  if (!stack.ok) return stack;
+  const surface = await surfaceFor({
+    git,
+    commit,
+    place,
+    gates: stack.value.gates,
+    settings,
+    agent: agent.value,
+    phases: opened.compiled.plan.phases,
+  });
+  if (!surface.ok) return surface;
+  const trust = trustState(place, surface.value);
+  if (!trust.ok) return trust;
+  return succeed({
+    plan,
+    surface: surface.value,
+    hash: surfaceHash(surface.value),
+    state: trust.value,
+  });
+}

@@ -1,0 +1,185 @@
+/**
+ * What a run should do next, given how far it has come and what is under way: pure, so that a dry
+ * run, a simulation and every engine decide alike.
+ *
+ *  1. A phase begins when *its* dependencies are complete, in the plan's order, at most `jobs` at once.
+ *  2. What was delivered is verified, what was verified lands: one landing at a time, since each
+ *     must be checked on top of the one before.
+ *  3. Publishing follows the order of landing, one at a time, and never holds up a phase.
+ *  4. A move that waits for a person is withheld; everything that does not depend on it goes on.
+ */
+import type { PhaseProgress, PlanRun, RunEnd } from "./progress.ts";
+import { dependenciesMet } from "./readiness.ts";
+
+export type Move =
+  | {
+      readonly do: "begin";
+      readonly phase: string;
+      readonly attempt: number;
+      readonly slot: number;
+    }
+  | { readonly do: "work"; readonly phase: string; readonly slot: number }
+  | { readonly do: "verify"; readonly phase: string; readonly slot: number }
+  | { readonly do: "land"; readonly phase: string; readonly slot: number }
+  | { readonly do: "ask-again"; readonly phase: string }
+  | { readonly do: "publish"; readonly phase: string }
+  | { readonly do: "publish-run" }
+  | { readonly do: "review" }
+  | { readonly do: "wait"; readonly until: string }
+  | { readonly do: "end"; readonly how: RunEnd; readonly until?: string };
+
+export interface Limits {
+  /** Phases under way at once. */
+  readonly jobs: number;
+  /** ISO 8601, UTC. */
+  readonly now: string;
+  /** Only these; absent: all. */
+  readonly only?: ReadonlySet<string>;
+  /** Nothing is published before a person has said so. */
+  readonly review: boolean;
+  /** Wait for a usage limit to pass, or end as parked. */
+  readonly wait: boolean;
+  /** Nothing new is begun. */
+  readonly stopping: boolean;
+}
+
+/** Attempts in a row without an outcome; then a person is asked. */
+export const mostInterruptions = 5;
+
+/** What a move keeps busy: nothing else is done about it meanwhile. */
+export const subjectOf = (move: Move): string => {
+  switch (move.do) {
+    case "publish":
+    case "publish-run":
+    case "review":
+      return "publishing";
+    case "wait":
+    case "end":
+      return "run";
+    default:
+      return `phase ${move.phase}`;
+  }
+};
+
+/** `busy`: moves under way. `withheld`: subjects that wait for a person. */
+export function nextMoves(
+  run: PlanRun,
+  limits: Limits,
+  busy: readonly Move[],
+  withheld: ReadonlySet<string> = new Set(),
+): Move[] {
+  const occupied = new Set([...busy.map(subjectOf), ...withheld]);
+  const moves = limits.stopping
+    ? []
+    : [...phaseMoves(run, limits, busy, occupied), ...publishing(run, limits, busy, occupied)];
+  return moves.length > 0 || busy.length > 0 ? moves : [ending(run, limits, withheld)];
+}
+
+function phaseMoves(
+  run: PlanRun,
+  limits: Limits,
+  busy: readonly Move[],
+  occupied: ReadonlySet<string>,
+): Move[] {
+  const moves: Move[] = [];
+  const slots = new Set(busy.flatMap((move) => ("slot" in move ? [move.slot] : [])));
+  let landing = busy.some((move) => move.do === "land");
+  // What was begun goes first, chosen or not: it has a claim to its place.
+  let begun = busy.filter(({ do: what }) => what === "begin").length;
+  for (const at of run.readiness.active) {
+    const { id, state } = run.phases[at] ?? {};
+    if (id === undefined || !state || !("slot" in state)) continue;
+    if (occupied.has(`phase ${id}`)) {
+      begun++;
+      continue;
+    }
+    // What waits for a phase that has to land again holds no place meanwhile.
+    if (!dependenciesMet(run, at)) continue;
+    begun++;
+    if (slots.size >= limits.jobs) continue;
+    const slot = slots.has(state.slot) ? lowestFree(slots) : state.slot;
+    if (state.is === "working") moves.push({ do: "work", phase: id, slot });
+    else if (state.is === "delivered") moves.push({ do: "verify", phase: id, slot });
+    else if (landing) continue;
+    else {
+      landing = true;
+      moves.push({ do: "land", phase: id, slot });
+    }
+    slots.add(slot);
+  }
+  for (const at of run.readiness.ready) {
+    if (begun >= limits.jobs || slots.size >= limits.jobs) break;
+    const phase = run.phases[at];
+    if (!phase || limits.only?.has(phase.id) === false) continue;
+    if (occupied.has(`phase ${phase.id}`) || isParked(phase, limits.now)) continue;
+    if (phase.interruptions >= mostInterruptions) {
+      moves.push({ do: "ask-again", phase: phase.id });
+      continue;
+    }
+    const slot = lowestFree(slots);
+    slots.add(slot);
+    begun++;
+    moves.push({ do: "begin", phase: phase.id, attempt: phase.attempts + 1, slot });
+  }
+  return [...moves, ...waiting(run, limits, busy, begun)];
+}
+
+/** A place is free and somebody is parked: the moment when it may go on is waited for. */
+function waiting(run: PlanRun, limits: Limits, busy: readonly Move[], begun: number): Move[] {
+  if (!limits.wait || begun >= limits.jobs) return [];
+  const until = earliestParked(run, limits);
+  if (until === undefined) return [];
+  const already = busy.some((move) => move.do === "wait" && move.until <= until);
+  return already ? [] : [{ do: "wait", until }];
+}
+
+const isParked = ({ state }: PhaseProgress, now: string): boolean =>
+  state.is === "pending" && state.notBefore !== undefined && state.notBefore > now;
+
+function earliestParked(run: PlanRun, { now, only }: Limits): string | undefined {
+  let earliest: string | undefined;
+  // Whoever was parked had begun: what it waits for is complete.
+  for (const at of run.readiness.ready) {
+    const phase = run.phases[at];
+    if (!phase || !isParked(phase, now) || only?.has(phase.id) === false) continue;
+    const until = phase.state.is === "pending" ? phase.state.notBefore : undefined;
+    if (until !== undefined && (earliest === undefined || until < earliest)) earliest = until;
+  }
+  return earliest;
+}
+
+function lowestFree(slots: ReadonlySet<number>): number {
+  let slot = 0;
+  while (slots.has(slot)) slot++;
+  return slot;
+}
+
+function publishing(
+  run: PlanRun,
+  limits: Limits,
+  busy: readonly Move[],
+  occupied: ReadonlySet<string>,
+): Move[] {
+  if (occupied.has("publishing")) return [];
+  const next = run.landed[run.published];
+  if (!next) return [];
+  if (limits.review && run.reviewed !== run.tip) {
+    const quiet = busy.length === 0 && phaseMoves(run, limits, busy, occupied).length === 0;
+    return quiet ? [{ do: "review" }] : [];
+  }
+  if (run.mode !== "single") return [{ do: "publish", phase: next.phase }];
+  return isWhole(run) ? [{ do: "publish-run" }] : [];
+}
+
+const isWhole = ({ readiness, phases }: PlanRun): boolean => readiness.complete === phases.length;
+
+function ending(run: PlanRun, limits: Limits, withheld: ReadonlySet<string>): Move {
+  const published = run.published === run.landed.length;
+  if (isWhole(run) && published) return { do: "end", how: "complete" };
+  if (limits.stopping) return { do: "end", how: "interrupted" };
+  const parked = earliestParked(run, limits);
+  if (parked !== undefined) return { do: "end", how: "parked", until: parked };
+  if (withheld.size > 0) return { do: "end", how: "asking" };
+  const failed = run.readiness.failed > 0;
+  return { do: "end", how: failed || limits.only === undefined ? "halted" : "stopped" };
+}

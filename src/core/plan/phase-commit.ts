@@ -1,0 +1,58 @@
+/** What a phase's commit says: the agent's words if they can be used, ours if not. */
+import type { PhaseProgress, PlanRun } from "./progress.ts";
+import type { RunPhase } from "./run-event.ts";
+
+const longest = 8000;
+
+/**
+ * The trailers let a crash, an audit or `commits.sh` find the commit again. A line of the agent's
+ * that looks like one of ours is dropped: it could pass for another phase's.
+ */
+export function commitMessage(
+  claimed: string,
+  { id, name }: Pick<RunPhase, "id" | "name">,
+  trailers: { readonly run: string; readonly attempt: string },
+): string {
+  const lines = claimed
+    .replace(/\r\n?/g, "\n")
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "")
+    .slice(0, longest)
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => !/^\s*autobuild-/i.test(line));
+  while (lines[0] === "") lines.shift();
+  while (lines.at(-1) === "") lines.pop();
+  const [subject, ...body] =
+    lines.length > 0 ? lines : [`feat: ${lowerFirst(oneLine(name)) || `phase ${id}`}`];
+  const rest = body[0] === "" ? body.slice(1) : body;
+  return [
+    subject,
+    "",
+    ...(rest.length > 0 ? [...rest, ""] : []),
+    `Autobuild-Run: ${trailers.run}`,
+    `Autobuild-Phase: ${id}`,
+    `Autobuild-Attempt: ${trailers.attempt}`,
+    "",
+  ].join("\n");
+}
+
+/** Everything at once, for `single`. */
+export function squashMessage(run: PlanRun): string {
+  const told = run.order.filter((_, index) => isLanded(run.phases[index]));
+  return [
+    `feat: ${lowerFirst(oneLine(run.title)) || run.plan}`,
+    "",
+    ...told.map((phase) => `- Phase ${oneLine(phase.written)}: ${oneLine(phase.name)}`),
+    "",
+    `Autobuild-Run: ${run.id}`,
+    ...told.map(({ id }) => `Autobuild-Phase: ${id}`),
+    "",
+  ].join("\n");
+}
+
+const isLanded = (phase: PhaseProgress | undefined): boolean => phase?.state.is === "landed";
+
+const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f]+/g, " ").trim();
+
+const lowerFirst = (text: string): string =>
+  /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;

@@ -1,0 +1,419 @@
+/**
+ * How far a run has come: the fold of its events.
+ *
+ *   pending ─▶ working ─▶ delivered ─▶ verified ─▶ landed          (complete, for everybody else)
+ *      ▲          │            │            │
+ *      └──────────┴────────────┴────────────┴──▶ failed
+ *
+ * Invariants
+ *  1. An attempt is counted before its agent starts, and its number is never used again.
+ *  2. Only a failure is charged to `maxAttempts`: not a crash of ours, not a conflict with what
+ *     landed meanwhile, not a usage limit.
+ *  3. `tip` is what dependants start from; `landed` lists how it came about, in order.
+ *  4. `published` of those are where people see them; publishing follows the order of landing.
+ */
+import type { RecordedEvent } from "../event.ts";
+import { isRetryable, type PhaseError } from "./phase-error.ts";
+import { batchesIn, placeOf, type Readiness, readinessAfter, readinessOf } from "./readiness.ts";
+import type { CommitMode, Gate, GateOutcome, RunEvent, RunPhase, Stack } from "./run-event.ts";
+
+type Of<T extends RunEvent["type"]> = Extract<RunEvent, { type: T }>;
+
+export interface Attempt {
+  readonly attempt: number;
+  readonly uuid: string;
+  readonly base: string;
+  readonly slot: number;
+}
+
+export type Claim = Of<"attempt-delivered">["claim"];
+
+export interface Delivery extends Attempt {
+  /** What the agent left, as a commit on `base`. */
+  readonly commit: string;
+  readonly claim: Claim;
+}
+
+/** What was checked, on top of what, and everything that the commit will say. */
+export interface Verified extends Delivery {
+  readonly check: Omit<Of<"phase-verified">, "type" | "phase" | "attempt">;
+  /** When: it dates the commit, so that making it twice makes the same one. */
+  readonly verifiedAt: string;
+}
+
+export type PhaseState =
+  | { readonly is: "pending"; readonly notBefore?: string }
+  | ({ readonly is: "working" } & Attempt)
+  | ({ readonly is: "delivered" } & Delivery)
+  | ({ readonly is: "verified" } & Verified)
+  | ({ readonly is: "landed"; readonly landed: string } & Verified)
+  | { readonly is: "skipped"; readonly reason: string }
+  | { readonly is: "failed"; readonly error: PhaseError };
+
+export interface PhaseProgress {
+  readonly id: string;
+  readonly state: PhaseState;
+  /** The highest number that an attempt has had. */
+  readonly attempts: number;
+  /** Failures of this series: the number that `maxAttempts` limits. */
+  readonly charged: number;
+  /** Attempts in a row that ended with our own death. */
+  readonly interruptions: number;
+  readonly conflicts: number;
+  /** Oldest first: what the next attempt is told. */
+  readonly errors: readonly (PhaseError & { readonly attempt: number })[];
+  /** Of the last attempt. */
+  readonly uuid?: string;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  /** What the last attempt claimed and what its gates said, for people to see. */
+  readonly claim?: Claim;
+  readonly gates?: readonly GateOutcome[];
+  readonly checkedAt?: string;
+  readonly model?: string;
+}
+
+export interface Landing {
+  readonly phase: string;
+  readonly commit: string;
+}
+
+export type RunEnd = Of<"run-ended">["how"];
+
+export interface PlanRun {
+  readonly id: string;
+  readonly plan: string;
+  readonly format: string;
+  readonly title: string;
+  readonly mode: CommitMode;
+  readonly target: string;
+  /** What the target held after our last publishing. */
+  readonly targetAt: string;
+  readonly base: string;
+  readonly tip: string;
+  readonly agent: string;
+  readonly maxAttempts: number;
+  readonly stack: Stack;
+  readonly gates: readonly Gate[];
+  readonly order: readonly RunPhase[];
+  /** In the same order. */
+  readonly phases: readonly PhaseProgress[];
+  /** Worked out from the phases, and kept with them. */
+  readonly readiness: Readiness;
+  /** No longer in the plan; should they come back, their attempts still count. */
+  readonly gone: readonly PhaseProgress[];
+  readonly planFiles: Readonly<Record<string, string>>;
+  readonly planOutside: boolean;
+  readonly landed: readonly Landing[];
+  /** How many of those people can see. */
+  readonly published: number;
+  /** The squash of `single`, once it is made. */
+  readonly squash?: string;
+  /** Up to where somebody has said that it may be published. */
+  readonly reviewed?: string;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  /** Absent: under way, or killed. */
+  readonly ended?: RunEnd;
+  readonly parkedUntil?: string;
+  /** Where its files are, now that another run has taken its place. */
+  readonly aside?: string;
+}
+
+export type PhaseStanding = "pending" | "running" | "complete" | "failed" | "blocked";
+
+/** An event of a run that has not begun, or a phase that it does not have, changes nothing. */
+export function evolveRun(run: PlanRun | undefined, event: RecordedEvent): PlanRun | undefined {
+  if (event.type === "run-started") return run ?? (isSound(event) ? begun(event) : undefined);
+  if (!run) return run;
+  const next = evolved(run, event);
+  if (next === run) return run;
+  // Where many phases have changed at once, all are looked at again.
+  const stale = next.phases !== run.phases && next.readiness === run.readiness;
+  return { ...next, ...(stale && { readiness: readinessOf(next) }), updatedAt: event.at };
+}
+
+/** Ids become names of files, folders and refs: one that could lead elsewhere is no id of ours. */
+const isSound = ({ run, phases }: RecordedEvent & Of<"run-started">): boolean =>
+  /^r[0-9a-f]{10}$/.test(run) && phases.every(({ id }) => phaseId.test(id));
+
+const phaseId = /^[a-z0-9][a-z0-9-]{0,47}$/;
+
+function begun(event: RecordedEvent & Of<"run-started">): PlanRun {
+  const { type: _, seq: __, at, run, phases: order, planOutside, ...rest } = event;
+  const phases = order.map((phase) => notBegun(phase));
+  return {
+    ...rest,
+    id: run,
+    tip: event.base,
+    order,
+    phases,
+    readiness: readinessOf({ order, phases }),
+    gone: [],
+    planOutside: planOutside === true,
+    landed: [],
+    published: 0,
+    startedAt: at,
+    updatedAt: at,
+  };
+}
+
+const notBegun = ({ id, skipped }: RunPhase): PhaseProgress => ({
+  id,
+  state: skipped === undefined ? { is: "pending" } : { is: "skipped", reason: skipped },
+  attempts: 0,
+  charged: 0,
+  interruptions: 0,
+  conflicts: 0,
+  errors: [],
+});
+
+function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
+  switch (event.type) {
+    case "run-resumed": {
+      const { ended: _, parkedUntil: __, ...going } = run;
+      return {
+        ...going,
+        agent: event.agent ?? run.agent,
+        gates: event.gates ?? run.gates,
+        phases: run.phases.map(resumed),
+      };
+    }
+    case "plan-reread": {
+      if (!event.phases.every(({ id }) => phaseId.test(id))) return run;
+      const known = new Map([...run.gone, ...run.phases].map((phase) => [phase.id, phase]));
+      const phases = event.phases.map((phase) => known.get(phase.id) ?? notBegun(phase));
+      for (const { id } of event.phases) known.delete(id);
+      return {
+        ...run,
+        order: event.phases,
+        phases,
+        gone: [...known.values()],
+        planFiles: event.planFiles,
+      };
+    }
+    case "phase-landed": {
+      const phase = phaseOf(run, event.phase);
+      // Verified on top of something else: somebody's commits came in between, it lands again.
+      if (phase?.state.is !== "verified" || phase.state.check.onto !== run.tip) return run;
+      return {
+        ...withPhase(run, event.phase, () => landedNow(phase, event.commit, event.at)),
+        tip: event.commit,
+        landed: [...run.landed, { phase: event.phase, commit: event.commit }],
+      };
+    }
+    case "phase-published":
+      return {
+        ...run,
+        published: run.published + 1,
+        targetAt: event.commit ?? run.targetAt,
+      };
+    case "run-published":
+      return {
+        ...run,
+        published: run.landed.length,
+        squash: event.commit,
+        targetAt: event.commit,
+      };
+    case "target-moved": {
+      // Whatever has landed by now: a landing may have been under way when this was found out.
+      const undone = new Set(run.landed.slice(run.published).map(({ phase }) => phase));
+      return {
+        ...run,
+        tip: event.commit,
+        targetAt: event.commit,
+        landed: run.landed.slice(0, run.published),
+        phases: run.phases.map((phase) => (undone.has(phase.id) ? unlanded(phase) : phase)),
+      };
+    }
+    case "target-chosen":
+      return { ...run, target: event.target, targetAt: event.holds };
+    case "review-passed":
+      return { ...run, reviewed: event.commit };
+    case "run-ended":
+      return {
+        ...run,
+        ended: event.how,
+        // Begun, but nobody came to work on it: that is no death.
+        phases: run.phases.map((phase) =>
+          phase.state.is === "working" ? { ...phase, state: { is: "pending" } } : phase,
+        ),
+        ...(event.until === undefined ? {} : { parkedUntil: event.until }),
+      };
+    case "run-set-aside":
+      // History is in the journal; what nobody goes on with need not be carried along.
+      return { ...run, aside: event.aside, order: [], phases: [], landed: [], published: 0 };
+    default:
+      return "phase" in event
+        ? withPhase(run, event.phase, (phase) => evolvePhase(phase, event, run.maxAttempts))
+        : run;
+  }
+}
+
+type PhaseEvent = Extract<RecordedEvent, { phase: string }>;
+
+function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): PhaseProgress {
+  const { state } = phase;
+  switch (event.type) {
+    case "attempt-started": {
+      const { attempt, uuid, base, slot, at } = event;
+      const { endedAt: _, claim: __, gates: ___, checkedAt: ____, ...rest } = phase;
+      return {
+        ...rest,
+        state: { is: "working", attempt, uuid, base, slot },
+        attempts: Math.max(phase.attempts, attempt),
+        uuid,
+        startedAt: phase.startedAt ?? at,
+      };
+    }
+    case "attempt-delivered": {
+      if (state.is !== "working") return phase;
+      const { commit, claim, model } = event;
+      return {
+        ...phase,
+        state: { ...state, is: "delivered", commit, claim },
+        interruptions: 0,
+        claim,
+        ...(model === undefined ? {} : { model }),
+      };
+    }
+    case "attempt-failed": {
+      const { claim, gates, error, attempt, at } = event;
+      const charged = phase.charged + 1;
+      const over = charged >= most || !isRetryable(error.type);
+      return {
+        ...phase,
+        state: over ? { is: "failed", error } : { is: "pending" },
+        charged,
+        interruptions: 0,
+        errors: [...phase.errors, { ...error, attempt }],
+        endedAt: at,
+        ...(claim && { claim }),
+        ...(gates && { gates, checkedAt: at }),
+      };
+    }
+    case "attempt-interrupted":
+      return { ...phase, state: { is: "pending" } };
+    case "attempt-parked":
+      return { ...phase, state: { is: "pending", notBefore: event.until } };
+    case "attempt-conflicted": {
+      const { files, attempt, at } = event;
+      const error: PhaseError = {
+        type: "file_conflict",
+        message: `conflicts with what has landed meanwhile in ${files.join(", ")}`,
+      };
+      // Once more, on top of what it collided with; after that it is for people.
+      const again = phase.conflicts === 0;
+      return {
+        ...phase,
+        state: again ? { is: "pending" } : { is: "failed", error },
+        conflicts: phase.conflicts + 1,
+        errors: [...phase.errors, { ...error, attempt }],
+        endedAt: at,
+      };
+    }
+    case "phase-verified": {
+      if (state.is !== "delivered" && state.is !== "verified") return phase;
+      const { type: _, phase: __, attempt: ___, seq: ____, run: _____, at, ...check } = event;
+      return {
+        ...phase,
+        state: { ...state, is: "verified", check, verifiedAt: at },
+        gates: check.gates,
+        checkedAt: at,
+      };
+    }
+    case "phase-skipped":
+      return { ...phase, state: { is: "skipped", reason: event.reason }, endedAt: event.at };
+    case "phase-reset":
+      return { ...freshSeries(phase), state: { is: "pending" } };
+    default:
+      return phase;
+  }
+}
+
+const landedNow = (phase: PhaseProgress, landed: string, at: string): PhaseProgress =>
+  phase.state.is === "verified"
+    ? { ...phase, state: { ...phase.state, is: "landed", landed }, endedAt: at }
+    : phase;
+
+/** Back to what the agent delivered: it is merged, checked and landed anew. */
+function unlanded(phase: PhaseProgress): PhaseProgress {
+  const { state } = phase;
+  if (state.is !== "landed" && state.is !== "verified") return phase;
+  const { attempt, uuid, base, slot, commit, claim } = state;
+  return { ...phase, state: { is: "delivered", attempt, uuid, base, slot, commit, claim } };
+}
+
+/** Nobody is at work on it any more; a person who starts again gives a failure a new series. */
+function resumed(phase: PhaseProgress): PhaseProgress {
+  if (phase.state.is === "working") {
+    return { ...phase, state: { is: "pending" }, interruptions: phase.interruptions + 1 };
+  }
+  return phase.state.is === "failed" ? { ...freshSeries(phase), state: { is: "pending" } } : phase;
+}
+
+function freshSeries(phase: PhaseProgress): PhaseProgress {
+  const { startedAt: _, endedAt: __, ...rest } = phase;
+  return { ...rest, charged: 0, conflicts: 0, interruptions: 0 };
+}
+
+export function phaseOf(run: PlanRun, id: string): PhaseProgress | undefined {
+  const at = placeOf(run.order, id);
+  return at === undefined ? undefined : run.phases[at];
+}
+
+function withPhase(
+  run: PlanRun,
+  id: string,
+  change: (phase: PhaseProgress) => PhaseProgress,
+): PlanRun {
+  const at = placeOf(run.order, id);
+  const phase = at === undefined ? undefined : run.phases[at];
+  if (at === undefined || !phase) return run;
+  const changed = change(phase);
+  if (changed === phase) return run;
+  const phases = run.phases.with(at, changed);
+  const readiness = readinessAfter(run.readiness, { order: run.order, phases }, at, phase);
+  return { ...run, phases, readiness };
+}
+
+export { isComplete } from "./readiness.ts";
+
+/** Which failed phase each phase waits for in vain; batch by batch, one pass is enough. */
+export function blockers(run: PlanRun): Map<string, string> {
+  const blocked = new Map<string, string>();
+  if (run.readiness.failed === 0) return blocked;
+  for (const id of batchesIn(run).flat()) {
+    for (const need of run.order[placeOf(run.order, id) ?? -1]?.dependsOn ?? []) {
+      const by = phaseOf(run, need)?.state.is === "failed" ? need : blocked.get(need);
+      if (by === undefined) continue;
+      blocked.set(id, by);
+      break;
+    }
+  }
+  return blocked;
+}
+
+export function standingOf(
+  phase: PhaseProgress,
+  blocked: ReadonlyMap<string, string>,
+): PhaseStanding {
+  switch (phase.state.is) {
+    case "pending":
+      // A phase between two attempts is under way.
+      return blocked.has(phase.id)
+        ? "blocked"
+        : phase.charged + phase.conflicts > 0
+          ? "running"
+          : "pending";
+    case "working":
+    case "delivered":
+    case "verified":
+      return blocked.has(phase.id) ? "blocked" : "running";
+    case "landed":
+    case "skipped":
+      return "complete";
+    case "failed":
+      return "failed";
+  }
+}

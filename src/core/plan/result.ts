@@ -1,0 +1,38 @@
+/**
+ * What an agent says of its own work. It is a claim: nothing follows from it but what we check.
+ */
+import { z } from "zod";
+
+export const AgentResult = z.object({
+  phase_id: z.string(),
+  status: z.enum(["complete", "failed"]),
+  tasks: z.object({ total: z.int().min(0), completed: z.int().min(0) }),
+  /** Gates that the agent ran itself, and what it says of them. */
+  gates: z.record(z.string(), z.boolean().nullable()).default({}),
+  /** Conventional: `feat(api): …`, then a blank line and a body. */
+  commit_message: z.string().default(""),
+  files: z
+    .object({
+      created: z.array(z.string()).default([]),
+      modified: z.array(z.string()).default([]),
+      deleted: z.array(z.string()).default([]),
+    })
+    .default({ created: [], modified: [], deleted: [] }),
+  plan_updated: z.boolean().default(false),
+  error: z
+    .object({
+      type: z.string(),
+      message: z.string(),
+      details: z.string().optional(),
+    })
+    .nullable()
+    .default(null),
+});
+export type AgentResult = z.infer<typeof AgentResult>;
+
+let schema: string | undefined;
+/** What an agent is told about it. */
+export const resultSchema = (): string => {
+  schema ??= JSON.stringify(z.toJSONSchema(AgentResult, { io: "input" }), null, 2);
+  return schema;
+};

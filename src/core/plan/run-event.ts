@@ -1,0 +1,243 @@
+/**
+ * What happens in a run of a plan. Each event is a fact about the run or about one phase of it;
+ * the run itself is named by the transition that holds them.
+ */
+import { z } from "zod";
+import { errorTypes } from "./phase-error.ts";
+
+export const commitModes = ["auto", "message-only", "single"] as const;
+export type CommitMode = (typeof commitModes)[number];
+
+const ErrorShape = z.object({
+  type: z.enum(errorTypes),
+  message: z.string(),
+  details: z.string().exactOptional(),
+});
+
+export const GateOutcome = z.object({
+  name: z.string(),
+  /** Null: there is no tool for it. */
+  command: z.string().nullable(),
+  /** Null: skipped, which is not passed. */
+  passed: z.boolean().nullable(),
+  summary: z.string(),
+  failures: z.array(z.string()).exactOptional(),
+});
+export type GateOutcome = z.infer<typeof GateOutcome>;
+
+const Claim = z.object({
+  status: z.enum(["complete", "failed"]),
+  tasksTotal: z.int().min(0),
+  tasksCompleted: z.int().min(0),
+  message: z.string(),
+});
+
+const RunPhase = z.object({
+  id: z.string(),
+  written: z.string(),
+  name: z.string(),
+  dependsOn: z.array(z.string()),
+  parallelWith: z.array(z.string()),
+  tasks: z.int().min(0),
+  /** A hash of what the phase asks for, without its boxes: tells whether it was changed. */
+  asks: z.string(),
+  /** Why there is nothing to do: it was done before the run began. */
+  skipped: z.string().exactOptional(),
+});
+export type RunPhase = z.infer<typeof RunPhase>;
+
+const Gate = z.object({
+  name: z.string(),
+  command: z.string().nullable(),
+  reason: z.string().exactOptional(),
+});
+export type Gate = z.infer<typeof Gate>;
+
+const Stack = z.object({
+  language: z.string().nullable(),
+  framework: z.string().nullable(),
+  package_manager: z.string().nullable(),
+  test_framework: z.string().nullable(),
+  linter: z.string().nullable(),
+  formatter: z.string().nullable(),
+});
+export type Stack = z.infer<typeof Stack>;
+
+/** Path → blob: the plan as it was read; ticks are edits of that. */
+const PlanBlobs = z.record(z.string(), z.string());
+
+const RunStarted = z.object({
+  type: z.literal("run-started"),
+  plan: z.string(),
+  format: z.string(),
+  title: z.string(),
+  mode: z.enum(commitModes),
+  /** The ref that is published to; "HEAD": it is detached; "": files only. */
+  target: z.string(),
+  base: z.string(),
+  /** What `target` held when the run began; empty: it is yet to be made. */
+  targetAt: z.string(),
+  agent: z.string(),
+  maxAttempts: z.int().min(1),
+  stack: Stack,
+  gates: z.array(Gate),
+  phases: z.array(RunPhase),
+  planFiles: PlanBlobs,
+  /** The plan's files are not git's: they are ticked where they stand. */
+  planOutside: z.boolean().exactOptional(),
+});
+
+/** A new session goes on: what was under way has no outcome, what had failed may try again. */
+const RunResumed = z.object({
+  type: z.literal("run-resumed"),
+  agent: z.string().exactOptional(),
+  gates: z.array(Gate).exactOptional(),
+});
+
+/** The document was changed by people: from now on these are the phases. */
+const PlanReread = z.object({
+  type: z.literal("plan-reread"),
+  phases: z.array(RunPhase),
+  planFiles: PlanBlobs,
+  /** What changed, a line each. */
+  changes: z.array(z.string()),
+});
+
+const attemptOf = { phase: z.string(), attempt: z.int().min(1) };
+
+const AttemptStarted = z.object({
+  type: z.literal("attempt-started"),
+  ...attemptOf,
+  uuid: z.string(),
+  base: z.string(),
+  slot: z.int().min(0),
+});
+const AttemptDelivered = z.object({
+  type: z.literal("attempt-delivered"),
+  ...attemptOf,
+  /** A commit on the attempt's base that holds exactly what the agent left. */
+  commit: z.string(),
+  claim: Claim,
+  model: z.string().exactOptional(),
+});
+const AttemptFailed = z.object({
+  type: z.literal("attempt-failed"),
+  ...attemptOf,
+  error: ErrorShape,
+  claim: Claim.exactOptional(),
+  gates: z.array(GateOutcome).exactOptional(),
+});
+const AttemptInterrupted = z.object({
+  type: z.literal("attempt-interrupted"),
+  ...attemptOf,
+  reason: z.string(),
+});
+/** A usage limit was reached: waiting is not an attempt. */
+const AttemptParked = z.object({
+  type: z.literal("attempt-parked"),
+  ...attemptOf,
+  until: z.string(),
+  reason: z.string(),
+});
+/** What it did does not fit on what has landed since. */
+const AttemptConflicted = z.object({
+  type: z.literal("attempt-conflicted"),
+  ...attemptOf,
+  files: z.array(z.string()),
+});
+const PhaseVerified = z.object({
+  type: z.literal("phase-verified"),
+  ...attemptOf,
+  /** The landed commit that it was verified on top of. */
+  onto: z.string(),
+  /** On `onto`, ready to land: its tree is exactly what the gates ran on. */
+  commit: z.string(),
+  message: z.string(),
+  created: z.array(z.string()),
+  modified: z.array(z.string()),
+  deleted: z.array(z.string()),
+  gates: z.array(GateOutcome),
+  /** The blobs of the plan that its ticks were put into. */
+  planFrom: z.string().exactOptional(),
+  tasksChecked: z.int().min(0),
+  doneChecked: z.int().min(0),
+  statusUpdated: z.boolean(),
+});
+const PhaseLanded = z.object({
+  type: z.literal("phase-landed"),
+  ...attemptOf,
+  commit: z.string(),
+});
+const PhaseSkipped = z.object({
+  type: z.literal("phase-skipped"),
+  phase: z.string(),
+  reason: z.string(),
+});
+/** A person wants it done again (a phase file set back to pending, say). */
+const PhaseReset = z.object({
+  type: z.literal("phase-reset"),
+  phase: z.string(),
+  reason: z.string(),
+});
+/** The landed commit is where people see it: on the branch, in the files, or both. */
+const PhasePublished = z.object({
+  type: z.literal("phase-published"),
+  phase: z.string(),
+  /** On the branch; null: only the files were written. */
+  commit: z.string().nullable(),
+  /** Files that people had changed and that were left as they are. */
+  kept: z.array(z.string()),
+});
+/** All phases at once, as one commit. */
+const RunPublished = z.object({
+  type: z.literal("run-published"),
+  commit: z.string(),
+  kept: z.array(z.string()),
+});
+/** Somebody's commits came first: what lies on `commit` from now on is verified anew on top. */
+const TargetMoved = z.object({
+  type: z.literal("target-moved"),
+  commit: z.string(),
+  /** Landed but not yet published; they land again. */
+  undone: z.array(z.string()),
+});
+/** What is published goes elsewhere from now on. */
+const TargetChosen = z.object({
+  type: z.literal("target-chosen"),
+  target: z.string(),
+  /** What it holds now; empty: it is yet to be made. */
+  holds: z.string(),
+});
+const ReviewPassed = z.object({ type: z.literal("review-passed"), commit: z.string() });
+
+const RunEnded = z.object({
+  type: z.literal("run-ended"),
+  how: z.enum(["complete", "halted", "interrupted", "parked", "asking", "stopped"]),
+  until: z.string().exactOptional(),
+});
+/** Another run has taken its place. */
+const RunSetAside = z.object({ type: z.literal("run-set-aside"), aside: z.string() });
+
+export const runEvents = [
+  RunStarted,
+  RunResumed,
+  PlanReread,
+  AttemptStarted,
+  AttemptDelivered,
+  AttemptFailed,
+  AttemptInterrupted,
+  AttemptParked,
+  AttemptConflicted,
+  PhaseVerified,
+  PhaseLanded,
+  PhaseSkipped,
+  PhaseReset,
+  PhasePublished,
+  RunPublished,
+  TargetMoved,
+  TargetChosen,
+  ReviewPassed,
+  RunEnded,
+  RunSetAside,
+] as const;
+export type RunEvent = z.infer<(typeof runEvents)[number]>;

@@ -1,0 +1,46 @@
+/** What a project's people settle in `.autodev/config.yaml`; everything has a default. */
+import { z } from "zod";
+import { commitModes } from "./plan/run-event.ts";
+
+export const Settings = z.strictObject({
+  state: z
+    .strictObject({
+      sections: z
+        .enum(["pointer", "full"])
+        .exactOptional()
+        .describe("How much the state file tells."),
+    })
+    .exactOptional(),
+  agent: z.string().min(1).exactOptional().describe("Who does the work, unless `--agent` says so."),
+  agents: z
+    .record(
+      z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
+      z.strictObject({
+        command: z.string().min(1).describe("Reads a brief on standard input, writes a result."),
+      }),
+    )
+    .exactOptional()
+    .describe("Programs of your own that can do a phase."),
+  setup: z
+    .string()
+    .min(1)
+    .exactOptional()
+    .describe("Run in a fresh checkout before the gates: `npm ci`, say."),
+  gates: z
+    .record(
+      z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/),
+      z.union([z.string().min(1), z.literal(false)]),
+    )
+    .exactOptional()
+    .describe("What must exit with 0 before a phase lands, by name; `false` drops one."),
+  build: z
+    .strictObject({
+      commit: z.enum(commitModes).exactOptional(),
+      jobs: z.int().min(1).max(64).exactOptional(),
+      attempts: z.int().min(1).max(20).exactOptional(),
+      attempt_minutes: z.number().positive().exactOptional(),
+      gate_minutes: z.number().positive().exactOptional(),
+    })
+    .exactOptional(),
+});
+export type Settings = z.infer<typeof Settings>;

@@ -1,0 +1,75 @@
+/**
+ * The engine that needs nothing but this machine: it hands every move of the driver to the
+ * activity that performs it, and puts what came of it on record before anything follows from it.
+ */
+import { askAgain } from "../activities/ask-again.ts";
+import { beginAttempt, workOn } from "../activities/attempt-phase.ts";
+import { publishPhase, publishRun, review } from "../activities/publish.ts";
+import type { RunSite } from "../activities/run-site.ts";
+import { recordRun } from "../activities/show-run.ts";
+import { landPhase, verifyPhase } from "../activities/verify-phase.ts";
+import { succeed } from "../core/failure.ts";
+import type { Move } from "../core/plan/next-moves.ts";
+import type { PlanRun } from "../core/plan/progress.ts";
+import { type Performed, type RunOutcome, runPlan } from "../core/plan/run-plan.ts";
+
+export function runLocally(site: RunSite): Promise<RunOutcome> {
+  const { limits, project, held, id } = site;
+  const calledOff = new AbortController();
+  const at: RunSite = { ...site, signal: AbortSignal.any([site.signal, calledOff.signal]) };
+  return runPlan(site.run(), {
+    limits: () => ({ ...limits, now: project.world.now(), stopping: site.signal.aborted }),
+    perform: (move, run) => perform(at, move, run),
+    async record(events) {
+      const recorded = await recordRun(held, id, events);
+      if (!recorded.ok) return recorded;
+      site.happened(recorded.value);
+      return succeed(site.run());
+    },
+    callOff: () => calledOff.abort(),
+  });
+}
+
+async function perform(site: RunSite, move: Move, run: PlanRun): Promise<Performed> {
+  switch (move.do) {
+    case "begin":
+      return beginAttempt(site, move, run);
+    case "work":
+      return workOn(site, move, run);
+    case "verify":
+      return verifyPhase(site, move, run);
+    case "land":
+      return landPhase(site, move, run);
+    case "publish":
+      return publishPhase(site, move.phase, run);
+    case "publish-run":
+      return publishRun(site, run);
+    case "review":
+      return review(site, run);
+    case "ask-again":
+      return askAgain(site, move.phase, run);
+    case "wait":
+      await pause(site, move.until);
+      return { is: "done", events: [] };
+    case "end":
+      throw new Error("the driver ends by itself");
+  }
+}
+
+async function pause(site: RunSite, until: string): Promise<void> {
+  site.tell({ notice: `PARKED until ${until}` });
+  for (;;) {
+    const left = Date.parse(until) - Date.parse(site.project.world.now());
+    if (!(left > 0) || site.signal.aborted) return;
+    // A clock that is set, or a machine that sleeps, is noticed within a minute.
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(finish, Math.min(left, 60_000));
+      function finish(): void {
+        clearTimeout(timer);
+        site.signal.removeEventListener("abort", finish);
+        resolve();
+      }
+      site.signal.addEventListener("abort", finish);
+    });
+  }
+}

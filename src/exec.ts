@@ -1,0 +1,198 @@
+/**
+ * Starts programs of others and ends them, whatever they do about it. Everything that the product
+ * runs is run here; what may be run at all is decided elsewhere (`Trusted`, `OwnProgram`).
+ *
+ * 1. Nothing outlives its `exec`. When the first process ends, what it has left behind is killed.
+ * 2. Nothing outlives us, not even when we are killed with SIGKILL at the worst moment.
+ * 3. Data never becomes code: a command reaches a shell as an argument, never inside a script.
+ * 4. Memory does not grow with what a program prints, nor with the length of its lines.
+ * 5. No secret of the environment that a program was given is in a line that leaves this file.
+ *
+ * On Linux a pid namespace keeps 1 and 2: the kernel ends whatever is in it, together with its
+ * first process. Where we may not have one (containers, hardened kernels, other systems), a process
+ * group, a walk over the process table and a reaper do what can be done: see "without a namespace".
+ */
+import { setMaxListeners } from "node:events";
+import * as fs from "node:fs";
+import { type Enclosure, idName, nextId, shell } from "./exec/enclosure.ts";
+import { found } from "./exec/find-program.ts";
+import { inGroup } from "./exec/group.ts";
+import { inNamespace, namespaceLauncher } from "./exec/namespace.ts";
+import { outputOf } from "./exec/output.ts";
+import { carries, killUntilGone } from "./exec/process-table.ts";
+import { secretsIn } from "./safe-text.ts";
+
+declare const approved: unique symbol;
+
+/** A shell line of a repository's that a person has approved. Only trust.ts makes these. */
+export interface Trusted {
+  readonly shell: string;
+  readonly [approved]: true;
+}
+
+/**
+ * A program of the user's machine, found on PATH, with arguments that we built. Never a path: a
+ * name with a slash could lie in the repository.
+ */
+export interface OwnProgram {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/** For trust.ts only, after a person has said yes; test/architecture.test.ts sees to that. */
+export const mintTrusted = (shell: string): Trusted => ({ shell }) as Trusted;
+
+export interface ExecOptions {
+  readonly cwd: string;
+  /** On top of the user's environment, which is given without its GIT_* variables. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the command reads; absent: nothing at all. */
+  readonly input?: string;
+  /** Then all of it is killed, without being asked. */
+  readonly timeoutMs?: number;
+  /** All are asked to stop (SIGTERM); after `graceMs`, 5 s by default, they are killed. */
+  readonly signal?: AbortSignal;
+  readonly graceMs?: number;
+  /** All are killed at once. */
+  readonly killNow?: AbortSignal;
+  /** In the environment as AUTODEV_RUN_ID: whatever carries it is ours to kill (`sweep`). */
+  readonly marker: string;
+  /** Each line as it comes: masked, but otherwise as it was printed (a display needs `shown`). */
+  readonly onLine?: (line: string, stream: "out" | "err") => void;
+  /** How many of the last lines are kept; 200 by default. */
+  readonly tailLines?: number;
+}
+
+export interface Ended {
+  /** Null: it did not end by itself, or never began. */
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  readonly aborted: boolean;
+  /** Why nothing was started, in words. */
+  readonly notStarted?: string;
+  /** The last lines of both streams, in the order in which they came. */
+  readonly tail: readonly string[];
+  readonly lines: number;
+  readonly bytes: number;
+}
+
+/** Runs it to its end, whatever that is; never rejects. */
+export async function exec(what: Trusted | OwnProgram, options: ExecOptions): Promise<Ended> {
+  const id = nextId();
+  const env = environmentFor(options, id);
+  const command = commandOf(what, env.PATH);
+  if (command === undefined) return neverBegan(`${(what as OwnProgram).program} is not on PATH`);
+  if (!isFolder(options.cwd)) return neverBegan(`${options.cwd} is not a folder`);
+  const launcher = await namespaceLauncher();
+  if (options.signal?.aborted || options.killNow?.aborted) {
+    return { ...neverBegan("it was to stop before it began"), aborted: true };
+  }
+  const start = { id, command, env, cwd: options.cwd, input: options.input };
+  try {
+    const enclosure = await (launcher ? inNamespace(launcher, start) : inGroup(start));
+    return await ending(enclosure, options, secretsIn(env));
+  } catch (error) {
+    // No memory, no process left to have, a NUL in an argument …
+    return neverBegan(reasonOf(error));
+  }
+}
+
+/**
+ * Kills everything alive that carries this marker, and all that descends from it: what a killed
+ * run has left. Resolves with how many there were.
+ */
+export const sweep = (marker: string): Promise<number> =>
+  killUntilGone((each) => carries(each, `AUTODEV_RUN_ID=${marker}`));
+
+/** From the first process's start to the last byte. */
+function ending(
+  enclosure: Enclosure,
+  options: ExecOptions,
+  secrets: readonly string[],
+): Promise<Ended> {
+  const { child } = enclosure;
+  const output = outputOf(enclosure, options, secrets);
+  let timedOut = false;
+  let aborted = false;
+  const timers: NodeJS.Timeout[] = [];
+  const after = (ms: number, act: () => void): void => {
+    timers.push(setTimeout(act, ms));
+  };
+  const onTimeout = (): void => {
+    timedOut = true;
+    enclosure.kill();
+  };
+  const onKillNow = (): void => {
+    aborted = true;
+    enclosure.kill();
+  };
+  const onStop = (): void => {
+    aborted = true;
+    enclosure.askToStop();
+    after(options.graceMs ?? 5000, () => enclosure.kill());
+  };
+  if (options.timeoutMs !== undefined) after(options.timeoutMs, onTimeout);
+  // All commands of a run listen to the same two, and Node would take that for a leak.
+  for (const each of [options.signal, options.killNow]) if (each) setMaxListeners(0, each);
+  options.signal?.addEventListener("abort", onStop);
+  options.killNow?.addEventListener("abort", onKillNow);
+  if (options.killNow?.aborted) onKillNow();
+  else if (options.signal?.aborted) onStop();
+  const letGo = (): void => {
+    for (const timer of timers) clearTimeout(timer);
+    options.signal?.removeEventListener("abort", onStop);
+    options.killNow?.removeEventListener("abort", onKillNow);
+  };
+  return new Promise((resolve) => {
+    child.once("exit", (code, signal) => {
+      letGo();
+      const ended = async (): Promise<Ended> => {
+        const how = await enclosure.empty(code, signal);
+        await output.drained();
+        for (const stream of child.stdio) stream?.destroy();
+        return { ...how, timedOut, aborted, ...output.taken() };
+      };
+      resolve(ended());
+    });
+  });
+}
+
+const neverBegan = (why: string): Ended => ({
+  code: null,
+  signal: null,
+  timedOut: false,
+  aborted: false,
+  notStarted: why,
+  tail: [],
+  lines: 0,
+  bytes: 0,
+});
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+// ── what is started ────────────────────────────────────────────────────────────────────────────
+
+function commandOf(what: Trusted | OwnProgram, searchPath = ""): readonly string[] | undefined {
+  if ("shell" in what) return [shell, "-c", what.shell, "sh"];
+  const program = found(what.program, searchPath);
+  return program === undefined ? undefined : [program, ...what.args];
+}
+
+function isFolder(name: string): boolean {
+  try {
+    return fs.statSync(name).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** A hook's GIT_* variables would send git to another repository. */
+function environmentFor(options: ExecOptions, id: string): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && !name.startsWith("GIT_")) env[name] = value;
+  }
+  return { ...env, ...options.env, AUTODEV_RUN_ID: options.marker, [idName]: id };
+}

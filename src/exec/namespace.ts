@@ -1,0 +1,122 @@
+/** In a pid namespace: when its first process ends, nothing in it is left, whatever it forked. */
+import { spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { type Enclosure, type Start, shell, spawned, unshelled } from "./enclosure.ts";
+import { found } from "./find-program.ts";
+import { carriesId, kill, killUntilGone, processTable } from "./process-table.ts";
+import { wordsOf } from "./streams.ts";
+
+/**
+ * The first process of the namespace. It has no handlers, and the kernel lets no signal from inside
+ * reach a first process without handlers. It runs the command in the foreground (in the background
+ * a shell takes away its input and lets it ignore SIGINT), says how that ended, and by ending takes
+ * along whatever is left. Anywhere else it refuses to begin: there, `kill -1` is the whole machine.
+ *
+ * The listener beside it turns each line from us into a SIGTERM to all. When our end of the pipe is
+ * gone, so are we, and it kills until it is killed itself: the command may not have begun yet. That
+ * closes the moments which the signals of parents' deaths leave open (we may die before setpriv has
+ * asked for ours, and unshare before its child has), and they close what a killed listener opens.
+ */
+const firstProcess = `
+[ $$ = 1 ] || exit 125
+{
+  while read -r asked; do kill -TERM -1; done
+  while :; do kill -KILL -1; done
+} <&3 3<&- 4<&- >/dev/null 2>&1 &
+exec 3<&-
+(echo began >&2; exec "$@" 2>&4 4<&-)
+code=$?
+echo ended >&2
+exit $code`;
+
+const inFirstProcess = (command: readonly string[]): string[] => [
+  shell,
+  "-c",
+  firstProcess,
+  "autodev",
+  ...command,
+];
+
+export async function inNamespace(launcher: readonly string[], start: Start): Promise<Enclosure> {
+  const child = await spawned([...launcher, ...inFirstProcess(start.command)], start, "pipe");
+  let killed = false;
+  const listener = child.stdio[3] as Writable;
+  // It may have gone before we ask it to stop.
+  listener.on("error", () => {});
+  const words = wordsOf(child.stderr as Readable);
+  return {
+    child,
+    stdout: child.stdout as Readable,
+    stderr: child.stdio[4] as Readable,
+    askToStop() {
+      // Before it has begun, there would be nobody to hear it.
+      void words.until(/^began$/m).then(() => listener.write("stop\n"));
+    },
+    kill() {
+      killed = true;
+      // unshare is the first process's parent and waits for it, and that takes until all are gone.
+      // Killed itself, unshare would take the others along too, but nobody would wait for them.
+      const first = processTable().find(({ parent }) => parent === child.pid);
+      const unshareItself = (): void => {
+        child.kill("SIGKILL");
+        listener.destroy();
+      };
+      if (!first) return unshareItself();
+      kill(first.pid, "SIGKILL");
+      // A process that hangs in the kernel cannot be waited for.
+      setTimeout(unshareItself, 1000).unref();
+    },
+    async empty(code, signal) {
+      if (signal !== null) await killUntilGone((each) => carriesId(each, start.id));
+      const told = await words.all();
+      if (/^ended$/m.test(told)) return unshelled(code, signal);
+      if (!killed && signal === null && !/^began$/m.test(told)) {
+        return { code: null, signal: null, notStarted: told.trim() };
+      }
+      return { code: null, signal: signal ?? "SIGKILL" };
+    },
+  };
+}
+
+let probed: Promise<readonly string[] | undefined> | undefined;
+
+/** The arguments in front of a command that give it a namespace; undefined: there is none for us. */
+export function namespaceLauncher(): Promise<readonly string[] | undefined> {
+  if (process.platform !== "linux" || process.env.AUTODEV_NO_NAMESPACE === "1") {
+    return Promise.resolve(undefined);
+  }
+  probed ??= probe();
+  return probed;
+}
+
+/** Kernels, containers and util-linux versions differ: whether it works is found out by doing it. */
+async function probe(): Promise<readonly string[] | undefined> {
+  const searchPath = process.env.PATH ?? "";
+  const [setpriv, unshare] = ["setpriv", "unshare"].map((name) => found(name, searchPath));
+  if (setpriv === undefined || unshare === undefined) return undefined;
+  const asOurselves = ["--user", "--map-current-user"];
+  for (const user of process.geteuid?.() === 0 ? [[], asOurselves] : [asOurselves]) {
+    const namespace = [...user, "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"];
+    const launcher = [setpriv, "--pdeathsig", "KILL", unshare, ...namespace];
+    if (await works(launcher)) return launcher;
+  }
+  return undefined;
+}
+
+function works(launcher: readonly string[]): Promise<boolean> {
+  const [program = "", ...args] = [...launcher, ...inFirstProcess([shell, "-c", "exit 7"])];
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      cwd: "/",
+      detached: true,
+      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+      timeout: 5000,
+      killSignal: "SIGKILL",
+    });
+    child.once("error", () => resolve(false));
+    child.once("exit", (code) => {
+      for (const stream of child.stdio) stream?.destroy();
+      resolve(code === 7);
+    });
+  });
+}

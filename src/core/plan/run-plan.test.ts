@@ -1,74 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { RecordedEvent } from "../event.ts";
+import { after, begin, deliver, noon, started } from "../../../test/run-story.ts";
 import { fail, type Result, succeed } from "../failure.ts";
 import { type Limits, type Move, subjectOf } from "./next-moves.ts";
-import { evolveRun, type PlanRun, phaseOf } from "./progress.ts";
-import type { CommitMode, RunEvent } from "./run-event.ts";
+import { type PlanRun, phaseOf } from "./progress.ts";
+import type { RunEvent } from "./run-event.ts";
 import { type Driver, type Performed, runPlan } from "./run-plan.ts";
 
-const noon = "2026-01-01T12:00:00.000Z";
 const limits: Limits = { jobs: 2, now: noon, review: false, wait: true, stopping: false };
 
-/** Phases with what they wait for, in the plan's order. */
-type Needs = Readonly<Record<string, readonly string[]>>;
-
-const phasesOf = (needs: Needs): Extract<RunEvent, { type: "run-started" }>["phases"] =>
-  Object.entries(needs).map(([id, dependsOn]) => ({
-    id,
-    written: id,
-    name: id,
-    dependsOn: [...dependsOn],
-    parallelWith: [],
-    tasks: 1,
-    asks: id,
-  }));
-
-function started(needs: Needs, mode: CommitMode = "auto"): PlanRun {
-  const nothing = { language: null, framework: null, package_manager: null };
-  const run = evolveRun(undefined, {
-    type: "run-started",
-    plan: "plan.md",
-    format: "autobuild",
-    title: "Plan",
-    mode,
-    target: "refs/heads/main",
-    base: "c0",
-    targetAt: "c0",
-    agent: "apply",
-    maxAttempts: 2,
-    stack: { ...nothing, test_framework: null, linter: null, formatter: null },
-    gates: [],
-    phases: phasesOf(needs),
-    planFiles: {},
-    seq: 1,
-    at: noon,
-    run: "r0123456789",
-  });
-  if (!run) throw new Error("it has not begun");
-  return run;
-}
-
-const after = (run: PlanRun, ...events: readonly RunEvent[]): PlanRun =>
-  events.reduce<PlanRun>((known, event) => {
-    const recorded = { ...event, seq: 2, at: noon, run: "r0123456789" } as RecordedEvent;
-    return evolveRun(known, recorded) ?? known;
-  }, run);
-
-const begin = (phase: string, attempt = 1, slot = 0): RunEvent => ({
-  type: "attempt-started",
-  phase,
-  attempt,
-  slot,
-  uuid: `${phase}-${attempt}`,
-  base: "c0",
-});
-const deliver = (phase: string, attempt = 1): RunEvent => ({
-  type: "attempt-delivered",
-  phase,
-  attempt,
-  commit: `work of ${phase}`,
-  claim: { status: "complete", tasksTotal: 1, tasksCompleted: 1, message: "feat: x" },
-});
 const done = (...events: RunEvent[]): Performed => ({ is: "done", events });
 const question: Performed = {
   is: "asking",

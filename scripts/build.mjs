@@ -62,4 +62,27 @@ if (!process.argv.includes("--cli-only")) {
     },
   );
   if (types.status !== 0) process.exit(types.status ?? 1);
+  await withGrammars("dist/lib/formats/test-code");
+}
+
+/** The grammars are small and nobody else's business: they come with the files that use them. */
+async function withGrammars(folder) {
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith(".js"))
+    .map((name) => `${folder}/${name}`)
+    .filter((file) => /from "@lezer\//.test(readFileSync(file, "utf8")));
+  for (const file of files) {
+    await build({
+      entryPoints: [file],
+      outfile: file,
+      allowOverwrite: true,
+      bundle: true,
+      external: ["./*", "../*"],
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      legalComments: "none",
+      logLevel: "warning",
+    });
+  }
 }

@@ -27,6 +27,11 @@ const wanted = {
   git: "git",
   flock: "util-linux",
   strace: "strace",
+  // Test runners whose words are read: small projects of each are run.
+  "pytest-3": "python3-pytest",
+  rspec: "ruby-rspec",
+  phpunit: "phpunit",
+  cmake: "cmake",
 };
 const missing = Object.keys(wanted).filter((command) => !has(command));
 if (missing.length > 0 && process.env.CI && process.getuid?.() === 0 && has("apt-get")) {

@@ -4,12 +4,16 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { readConfig } from "../config.ts";
 import { Event } from "../core/event.ts";
 import { type Failure, type Result, succeed } from "../core/failure.ts";
 import type { Finding } from "../core/finding.ts";
 import { conflictSides } from "../core/flow/state-file.ts";
 import { stateFileNames } from "../core/flow/state-names.ts";
 import { placeIn } from "../core/flow/whereabouts.ts";
+import type { Settings } from "../core/settings.ts";
+import { found } from "../exec/find-program.ts";
+import { type Detected, detectStack, settled, treeIn } from "../stack.ts";
 import { hold, look, type Project } from "./hold.ts";
 import { openFlow } from "./open-flow.ts";
 
@@ -161,6 +165,123 @@ function events(project: Project): Finding[] {
   }
   return [];
 }
+
+// ── what the project is built with ─────────────────────────────────────────────────────────────
+
+/** What a build here would find, going by the files as they lie; a build itself looks at a commit. */
+export interface StackView {
+  readonly language: string | null;
+  readonly framework: string | null;
+  readonly packageManager: string | null;
+  readonly testFramework: string | null;
+  readonly linter: string | null;
+  readonly formatter: string | null;
+  readonly setup: Omit<GateView, "name"> | null;
+  readonly gates: readonly GateView[];
+}
+
+export interface GateView {
+  readonly name: string;
+  /** Null: it is skipped. */
+  readonly command: string | null;
+  /** Where the command comes from, or why there is none. */
+  readonly why: string;
+}
+
+const configFile = ".autodev/config.yaml";
+
+export function examineStack({ root }: Project): { stack: StackView; findings: Finding[] } {
+  const config = readConfig(root);
+  const { paths, read } = treeIn(root);
+  const detected = detectStack(paths, read);
+  const stack = viewOf(detected, config.ok ? config.value : {});
+  const findings = config.ok ? [] : [configFinding(config.failure)];
+  return { stack, findings: [...findings, ...stackFindings(stack)] };
+}
+
+const configFinding = ({ message, file, line, hint }: Failure): Finding => ({
+  code: "config",
+  level: "error",
+  message,
+  ...(file !== undefined && { file }),
+  ...(line !== undefined && { line }),
+  fix: hint ?? `mend ${configFile}`,
+});
+
+function viewOf(detected: Detected, settings: Settings): StackView {
+  const { stack, gates, setup } = settled(detected, settings);
+  const whyOf = (thing: string, own: unknown): string =>
+    own === undefined
+      ? (detected.because.find(({ what }) => what === thing)?.why ?? "")
+      : `${configFile} says so`;
+  return {
+    language: stack.language,
+    framework: stack.framework,
+    packageManager: stack.package_manager,
+    testFramework: stack.test_framework,
+    linter: stack.linter,
+    formatter: stack.formatter,
+    setup: setup === undefined ? null : { command: setup, why: whyOf("setup", settings.setup) },
+    gates: gates.map(({ name, command, reason }) => ({
+      name,
+      command,
+      why: reason ?? whyOf(`gate ${name}`, settings.gates?.[name]),
+    })),
+  };
+}
+
+function stackFindings(stack: StackView): Finding[] {
+  const { language, framework, packageManager, testFramework, linter, formatter } = stack;
+  const parts = [framework, packageManager, testFramework, linter, formatter];
+  const known = [...new Set(parts.filter((part) => part !== null))];
+  const findings: Finding[] = [
+    language === null
+      ? { code: "stack", level: "note", message: "stack: no language was recognised" }
+      : { code: "stack", level: "ok", message: `stack: ${[language, ...known].join(", ")}` },
+  ];
+  if (stack.setup !== null) {
+    const { command, why } = stack.setup;
+    findings.push({ code: "setup", level: "ok", message: `set-up: ${command} (${why})` });
+  }
+  for (const gate of stack.gates) findings.push(gateFinding(gate));
+  const isUnchecked = stack.gates.every(({ command }) => command === null);
+  if (isUnchecked && language !== null) {
+    findings.push({
+      code: "no-gates",
+      level: "warning",
+      message: "no gate can be run here: nothing would check what an agent did",
+      fix: `add to ${configFile}: gates: { test: "<your command>" }`,
+    });
+  }
+  return findings;
+}
+
+function gateFinding({ name, command, why }: GateView): Finding {
+  if (command === null) {
+    return { code: "gate", level: "note", message: `gate ${name} is skipped: ${why}` };
+  }
+  const message = `gate ${name}: ${command} (${why})`;
+  const program = programOf(command);
+  if (program === undefined || found(program, process.env["PATH"] ?? "") !== undefined) {
+    return { code: "gate", level: "ok", message };
+  }
+  return {
+    code: "gate-program",
+    level: "warning",
+    message: `${message}: ${program} is not on this machine`,
+    fix: `install ${program}, or settle it in ${configFile}: gates: { ${name}: false }`,
+  };
+}
+
+/** Undefined: it is the project's own, or the shell's. */
+function programOf(command: string): string | undefined {
+  const [, first = ""] = /^(?:[A-Za-z_]\w*=\S*\s+)*(\S+)/.exec(command) ?? [];
+  return /^[\w.+-]+$/.test(first) && !builtins.has(first) ? first : undefined;
+}
+
+const builtins = new Set(["cd", "export", "set", "exit", "exec", "eval", "if", "for", "while"]);
+
+// ── the machine ────────────────────────────────────────────────────────────────────────────────
 
 function machine(project: Project): Finding[] {
   const findings: Finding[] = [];

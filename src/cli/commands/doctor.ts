@@ -1,6 +1,14 @@
 /** `autodev doctor`: what is wrong, where, and the one command that mends it. */
 import type { Finding } from "../../core/finding.ts";
-import { examine, masked, mend, openProject, type Side, shown } from "../../project.ts";
+import {
+  examine,
+  examineStack,
+  masked,
+  mend,
+  openProject,
+  type Side,
+  shown,
+} from "../../project.ts";
 import { print, printJson } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { type Style, styleFor } from "../render/style.ts";
@@ -29,9 +37,17 @@ export async function run(options: DoctorOptions): Promise<number> {
     if (!result.ok) return reportFailure(result.failure, options.json === true);
     mended.push(...result.value);
   }
-  const findings = examine(project);
+  const { stack, findings: stackFindings } = examineStack(project);
+  const findings = [...examine(project), ...stackFindings];
   const healthy = !findings.some((finding) => finding.level === "error");
-  const output: DoctorOutput = { version: 1, root: project.root, healthy, findings, mended };
+  const output: DoctorOutput = {
+    version: 1,
+    root: project.root,
+    healthy,
+    findings,
+    mended,
+    stack: { ...stack, gates: [...stack.gates] },
+  };
   if (options.json && options.report) printJson(maskedValues(output));
   else if (options.json) printJson(output);
   else if (options.report) print(masked(report(output)));

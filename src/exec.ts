@@ -20,6 +20,7 @@ import { inGroup } from "./exec/group.ts";
 import { inNamespace, namespaceLauncher } from "./exec/namespace.ts";
 import { outputOf } from "./exec/output.ts";
 import { carries, killUntilGone } from "./exec/process-table.ts";
+import { type Access, type Arranged, arranged, type Layer } from "./exec/sight.ts";
 import { secretsIn } from "./safe-text.ts";
 
 declare const approved: unique symbol;
@@ -44,8 +45,19 @@ export const mintTrusted = (shell: string): Trusted => ({ shell }) as Trusted;
 
 export interface ExecOptions {
   readonly cwd: string;
-  /** On top of the user's environment, which is given without its GIT_* variables. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** On top of the user's, which is given without its GIT_* variables; undefined: taken away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Folders that look empty to the command, and cannot be written by it. Where there is no
+   * namespace for us, it sees them all the same (`canHide`).
+   */
+  readonly hide?: readonly string[];
+  /** Folders inside hidden ones that stay readable. */
+  readonly keep?: readonly string[];
+  /** A folder that shows more than lies in it; without a namespace for us nothing is started. */
+  readonly layer?: Layer;
+  /** Where it can write and where not, where there is a namespace for us (`canHide`). */
+  readonly access?: readonly Access[];
   /** What the command reads; absent: nothing at all. */
   readonly input?: string;
   /** Then all of it is killed, without being asked. */
@@ -77,6 +89,8 @@ export interface Ended {
   readonly bytes: number;
 }
 
+export { type Access, canHide, canLayer, type Layer } from "./exec/sight.ts";
+
 /** Runs it to its end, whatever that is; never rejects. */
 export async function exec(what: Trusted | OwnProgram, options: ExecOptions): Promise<Ended> {
   const id = nextId();
@@ -90,7 +104,9 @@ export async function exec(what: Trusted | OwnProgram, options: ExecOptions): Pr
   }
   const start = { id, command, env, cwd: options.cwd, input: options.input };
   try {
-    const enclosure = await (launcher ? inNamespace(launcher, start) : inGroup(start));
+    const view = await viewFor(options);
+    if (view === "impossible") return neverBegan("layers of folders cannot be had here");
+    const enclosure = await (launcher ? inNamespace(launcher, start, view) : inGroup(start));
     return await ending(enclosure, options, secretsIn(env));
   } catch (error) {
     // No memory, no process left to have, a NUL in an argument …
@@ -188,11 +204,30 @@ function isFolder(name: string): boolean {
   }
 }
 
+async function viewFor({
+  cwd,
+  hide = [],
+  keep = [],
+  layer,
+  access = [],
+}: ExecOptions): Promise<Arranged | "impossible" | undefined> {
+  const there = hide.filter(isFolder);
+  if (there.length === 0 && !layer && access.length === 0) return undefined;
+  const present = access.filter((each) => fs.existsSync(each.path));
+  const sight = { hide: there, keep: keep.filter(isFolder), layer, access: present };
+  const view = await arranged(sight, cwd);
+  return !view && layer ? "impossible" : view;
+}
+
 /** A hook's GIT_* variables would send git to another repository. */
 function environmentFor(options: ExecOptions, id: string): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
     if (value !== undefined && !name.startsWith("GIT_")) env[name] = value;
   }
-  return { ...env, ...options.env, AUTODEV_RUN_ID: options.marker, [idName]: id };
+  for (const [name, value] of Object.entries(options.env ?? {})) {
+    if (value === undefined) delete env[name];
+    else env[name] = value;
+  }
+  return { ...env, AUTODEV_RUN_ID: options.marker, [idName]: id };
 }

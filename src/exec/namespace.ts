@@ -4,6 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { type Enclosure, type Start, shell, spawned, unshelled } from "./enclosure.ts";
 import { found } from "./find-program.ts";
 import { carriesId, kill, killUntilGone, processTable } from "./process-table.ts";
+import type { Arranged } from "./sight.ts";
 import { wordsOf } from "./streams.ts";
 
 /**
@@ -17,28 +18,37 @@ import { wordsOf } from "./streams.ts";
  * closes the moments which the signals of parents' deaths leave open (we may die before setpriv has
  * asked for ours, and unshare before its child has), and they close what a killed listener opens.
  */
-const firstProcess = `
+const firstProcess = (arrange: string): string => `
 [ $$ = 1 ] || exit 125
 {
   while read -r asked; do kill -TERM -1; done
   while :; do kill -KILL -1; done
 } <&3 3<&- 4<&- >/dev/null 2>&1 &
 exec 3<&-
-(echo began >&2; exec "$@" 2>&4 4<&-)
+${arrange}(echo began >&2; exec "$@" 2>&4 4<&-)
 code=$?
 echo ended >&2
 exit $code`;
 
-const inFirstProcess = (command: readonly string[]): string[] => [
+export const inFirstProcess = (command: readonly string[], arranged?: Arranged): string[] => [
   shell,
   "-c",
-  firstProcess,
+  firstProcess(arranged?.script ?? ""),
   "autodev",
+  ...(arranged?.orders ?? []),
+  ...(arranged?.asOurselves ?? []),
   ...command,
 ];
 
-export async function inNamespace(launcher: readonly string[], start: Start): Promise<Enclosure> {
-  const child = await spawned([...launcher, ...inFirstProcess(start.command)], start, "pipe");
+/** `arranged`: what the command sees of the machine is not what we see. */
+export async function inNamespace(
+  { before, user, after }: Launcher,
+  start: Start,
+  arranged?: Arranged,
+): Promise<Enclosure> {
+  const launcher = arranged?.launcher ?? [...before, ...user, ...after];
+  const argv = [...launcher, ...inFirstProcess(start.command, arranged)];
+  const child = await spawned(argv, start, "pipe");
   let killed = false;
   const listener = child.stdio[3] as Writable;
   // It may have gone before we ask it to stop.
@@ -78,10 +88,18 @@ export async function inNamespace(launcher: readonly string[], start: Start): Pr
   };
 }
 
-let probed: Promise<readonly string[] | undefined> | undefined;
+/** The arguments in front of a command that give it a namespace. */
+export interface Launcher {
+  readonly before: readonly string[];
+  /** Empty: we are root, and stay it. */
+  readonly user: readonly string[];
+  readonly after: readonly string[];
+}
 
-/** The arguments in front of a command that give it a namespace; undefined: there is none for us. */
-export function namespaceLauncher(): Promise<readonly string[] | undefined> {
+let probed: Promise<Launcher | undefined> | undefined;
+
+/** Undefined: there is none for us. */
+export function namespaceLauncher(): Promise<Launcher | undefined> {
   if (process.platform !== "linux" || process.env.AUTODEV_NO_NAMESPACE === "1") {
     return Promise.resolve(undefined);
   }
@@ -90,21 +108,25 @@ export function namespaceLauncher(): Promise<readonly string[] | undefined> {
 }
 
 /** Kernels, containers and util-linux versions differ: whether it works is found out by doing it. */
-async function probe(): Promise<readonly string[] | undefined> {
+async function probe(): Promise<Launcher | undefined> {
   const searchPath = process.env.PATH ?? "";
   const [setpriv, unshare] = ["setpriv", "unshare"].map((name) => found(name, searchPath));
   if (setpriv === undefined || unshare === undefined) return undefined;
   const asOurselves = ["--user", "--map-current-user"];
   for (const user of process.geteuid?.() === 0 ? [[], asOurselves] : [asOurselves]) {
-    const namespace = [...user, "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"];
-    const launcher = [setpriv, "--pdeathsig", "KILL", unshare, ...namespace];
+    const launcher = {
+      before: [setpriv, "--pdeathsig", "KILL", unshare],
+      user,
+      after: ["--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"],
+    };
     if (await works(launcher)) return launcher;
   }
   return undefined;
 }
 
-function works(launcher: readonly string[]): Promise<boolean> {
-  const [program = "", ...args] = [...launcher, ...inFirstProcess([shell, "-c", "exit 7"])];
+function works({ before, user, after }: Launcher): Promise<boolean> {
+  const argv = [...before, ...user, ...after, ...inFirstProcess([shell, "-c", "exit 7"])];
+  const [program = "", ...args] = argv;
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd: "/",

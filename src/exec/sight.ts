@@ -1,0 +1,219 @@
+/**
+ * What a command does not see of the machine, and what it sees instead: mounts in the namespace
+ * that it has for itself anyway, gone with it. As another user than root we are root in a user
+ * namespace for as long as that takes; the command is itself again in one below, from where no
+ * mount of ours can be undone.
+ */
+import { spawn } from "node:child_process";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { shell } from "./enclosure.ts";
+import { found } from "./find-program.ts";
+import { inFirstProcess, type Launcher, namespaceLauncher } from "./namespace.ts";
+
+/** A folder as the command sees it: what lies in `below` too; what it changes stays in `folder`. */
+export interface Layer {
+  readonly folder: string;
+  readonly below: string;
+  /** The kernel's own, empty, on the same disk as `folder`. */
+  readonly work: string;
+}
+
+export interface Sight {
+  /** Folders that look empty to the command and cannot be written. */
+  readonly hide: readonly string[];
+  /** Folders inside those that stay readable. */
+  readonly keep: readonly string[];
+  readonly layer: Layer | undefined;
+  /** One after the other: a place inside one that is closed can be opened again. */
+  readonly access?: readonly Access[];
+}
+
+/** A folder or a file, and whether the command can write there, whatever its user may. */
+export interface Access {
+  readonly path: string;
+  readonly writable: boolean;
+}
+
+/**
+ * Reads its orders up to "--", then goes to the folder that is named next. A hidden folder of which
+ * something is kept is held open as 5 until that has its place again; read-only, where the kernel
+ * lets us say so. A file that somebody replaces in this very moment (git its index) is closed at
+ * the next try; what cannot be closed stays open, and the verification does what it can.
+ */
+const arrange = `
+mount=$1
+shift
+while [ "$1" != -- ]; do
+  case $1 in
+    layer) "$mount" -t overlay -o "$2" autodev "$3" && shift 3 ;;
+    hide) "$mount" -t tmpfs -o ro,size=4k autodev "$2" && shift 2 ;;
+    open) exec 5<"$2" && hidden=$2 &&
+      "$mount" -t tmpfs -o mode=755,size=64k autodev "$2" && shift 2 ;;
+    keep) { "$mount" -c --bind -o ro,X-mount.mkdir "/proc/self/fd/5/$2" "$hidden/$2" 2>/dev/null ||
+      "$mount" -c --bind -o X-mount.mkdir "/proc/self/fd/5/$2" "$hidden/$2"; } && shift 2 ;;
+    close) exec 5<&- && "$mount" -c -o remount,bind,ro "$hidden" && shift ;;
+    ro|rw) tries=0
+      until "$mount" -c --bind "$2" "$2" 2>/dev/null &&
+        { "$mount" -c -o "remount,bind,$1" "$2" 2>/dev/null ||
+        "$mount" -c -o "remount,bind,$1,nosuid,nodev" "$2" 2>/dev/null; } ||
+        [ "$((tries += 1))" -gt 4 ]; do :; done
+      shift 2 ;;
+  esac || exit 126
+done
+cd "$2" || exit 126
+unset OLDPWD
+shift 2
+`;
+
+export interface Arranged {
+  readonly launcher: readonly string[];
+  /** Goes in front of the command, in the first process. */
+  readonly script: string;
+  readonly orders: readonly string[];
+  readonly asOurselves: readonly string[];
+}
+
+/** Undefined: this machine gives us no mounts; the command would see everything. */
+export async function arranged(sight: Sight, cwd: string): Promise<Arranged | undefined> {
+  const means = await meansOfHiding();
+  return means && withOrders(means, sight, cwd);
+}
+
+function withOrders(
+  means: Means,
+  { hide, keep, layer, access = [] }: Sight,
+  cwd: string,
+): Arranged {
+  const { launcher, asOurselves, mount, userSpace } = means;
+  const outermost = hide.filter((each) => !hide.some((other) => isBelow(each, other)));
+  const orders = [
+    ...(layer ? ["layer", overlayOptions(layer, userSpace), layer.folder] : []),
+    ...outermost.flatMap((folder) => ordersToHide(folder, keep)),
+    ...access.flatMap(({ path: place, writable }) => [writable ? "rw" : "ro", place]),
+  ];
+  // Whoever may mount could open again what is closed; in a namespace of users nobody may.
+  const unable = access.length > 0 && !userSpace ? withoutMounts(launcher) : [];
+  return {
+    launcher,
+    asOurselves: [...asOurselves, ...unable],
+    script: arrange,
+    orders: [mount, ...orders, "--", cwd],
+  };
+}
+
+const withoutMounts = ([setpriv = "setpriv"]: readonly string[]): string[] => [
+  setpriv,
+  "--bounding-set=-sys_admin",
+  "--inh-caps=-sys_admin",
+  "--",
+];
+
+function ordersToHide(folder: string, keep: readonly string[]): string[] {
+  const kept = keep.filter((each) => isBelow(each, folder));
+  if (kept.length === 0) return ["hide", folder];
+  const places = kept.flatMap((each) => ["keep", path.relative(folder, each)]);
+  return ["open", folder, ...places, "close"];
+}
+
+const isBelow = (file: string, folder: string): boolean => file.startsWith(`${folder}/`);
+
+/** Whatever a distribution has switched on: what is below may be shared by several at once. */
+const overlayOptions = ({ folder, below, work }: Layer, userSpace: boolean): string =>
+  [
+    ...(userSpace ? ["userxattr"] : []),
+    "index=off",
+    `lowerdir=${below}`,
+    `upperdir=${folder}`,
+    `workdir=${work}`,
+  ].join(",");
+
+interface Means extends Pick<Arranged, "launcher" | "asOurselves"> {
+  readonly mount: string;
+  readonly userSpace: boolean;
+}
+
+/** Whether `hide` hides anything on this machine. */
+export const canHide = async (): Promise<boolean> => (await meansOfHiding()) !== undefined;
+
+let probed: Promise<Means | undefined> | undefined;
+
+function meansOfHiding(): Promise<Means | undefined> {
+  if (process.env.AUTODEV_NO_NAMESPACE === "1") return Promise.resolve(undefined);
+  probed ??= probe();
+  return probed;
+}
+
+async function probe(): Promise<Means | undefined> {
+  const launcher = await namespaceLauncher();
+  const searchPath = process.env.PATH ?? "";
+  const mount = found("mount", searchPath);
+  if (!launcher || mount === undefined) return undefined;
+  const means = { ...asMounter(launcher), mount };
+  // Folders that every Linux has: one is hidden but for another in it.
+  const sight = { hide: ["/proc/sys"], keep: ["/proc/sys/kernel"], layer: undefined };
+  const looks = "test -e /proc/sys/kernel/ostype && test ! -e /proc/sys/fs";
+  const command = [shell, "-c", looks];
+  return (await works(withOrders(means, sight, "/"), command)) ? means : undefined;
+}
+
+function asMounter(launcher: Launcher): Pick<Means, "launcher" | "asOurselves" | "userSpace"> {
+  const { before, user, after } = launcher;
+  if (user.length === 0)
+    return { launcher: [...before, ...after], asOurselves: [], userSpace: false };
+  const ids = [`--map-user=${process.geteuid?.()}`, `--map-group=${process.getegid?.()}`];
+  const unshare = before.at(-1) ?? "unshare";
+  return {
+    launcher: [...before, "--user", "--map-root-user", ...after],
+    asOurselves: [unshare, "--user", ...ids, "--"],
+    userSpace: true,
+  };
+}
+
+/**
+ * Whether layers work in this very place: it depends on its file system, and on the users and
+ * groups that our namespace knows.
+ */
+export async function canLayer(place: string): Promise<boolean> {
+  const means = await meansOfHiding();
+  // The kernel reads these as separators.
+  if (!means || /[,:\\"\n]/.test(place)) return false;
+  const scratch = fs.mkdtempSync(path.join(place, "layer-"));
+  try {
+    const [folder, below, work] = ["folder", "below", "work"].map((name) => {
+      const made = path.join(scratch, name);
+      fs.mkdirSync(made);
+      return made;
+    }) as [string, string, string];
+    fs.mkdirSync(path.join(below, "in"));
+    fs.writeFileSync(path.join(below, "in", "old"), "old");
+    const sight = { hide: [], keep: [], layer: { folder, below, work } };
+    const acts = "echo new >in/old && rm -r in && mkdir in && echo new >in/new && test ! -e in/old";
+    const ended = await works(withOrders(means, sight, folder), [shell, "-c", acts]);
+    return ended && fs.existsSync(path.join(folder, "in", "new"));
+  } finally {
+    // The kernel closes it even to its owner.
+    const closed = path.join(scratch, "work", "work");
+    if (fs.existsSync(closed)) fs.chmodSync(closed, 0o700);
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Kernels, containers and profiles differ: whether it works is found out by doing it. */
+function works(how: Arranged, command: readonly string[]): Promise<boolean> {
+  const [program = "", ...args] = [...how.launcher, ...inFirstProcess(command, how)];
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      cwd: "/",
+      detached: true,
+      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+      timeout: 5000,
+      killSignal: "SIGKILL",
+    });
+    child.once("error", () => resolve(false));
+    child.once("exit", (code) => {
+      for (const stream of child.stdio) stream?.destroy();
+      resolve(code === 0);
+    });
+  });
+}

@@ -44,6 +44,8 @@ export interface AgentRun {
   /** Asked to stop; then killed with all its children. */
   readonly signal: AbortSignal;
   readonly killNow: AbortSignal;
+  /** Where it can write and where not: the user's own files are out of its reach. */
+  readonly access?: readonly { readonly path: string; readonly writable: boolean }[];
   /** The run's mark in the environment of everything it starts. */
   readonly marker: string;
   emit(event: AgentEvent): void;

@@ -9,7 +9,8 @@ import type { z } from "zod";
 import { fail, type Result, succeed } from "./core/failure.ts";
 import { Settings } from "./core/settings.ts";
 
-const file = ".autodev/config.yaml";
+export const configPath = ".autodev/config.yaml";
+const file = configPath;
 
 export function readConfig(root: string): Result<Settings> {
   let text: string;
@@ -20,6 +21,10 @@ export function readConfig(root: string): Result<Settings> {
     if (code === "ENOENT" || code === "ENOTDIR") return succeed({});
     return fail("usage", `${file} cannot be read (${code})`, { file, hint: `chmod u+r ${file}` });
   }
+  return parseConfig(text);
+}
+
+export function parseConfig(text: string): Result<Settings> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [broken] = document.errors;

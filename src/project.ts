@@ -3,6 +3,12 @@
  * them, and the only one besides core that the doors import.
  */
 import * as path from "node:path";
+import {
+  type AuditedCommit,
+  type AuditOptions,
+  type AuditWorld,
+  auditCommits,
+} from "./activities/audit.ts";
 import { lookFrom } from "./activities/glance.ts";
 import { hold, type Look, type Project, type World } from "./activities/hold.ts";
 import { type BuildWorld, closeRun, type OpenedRun, openRun } from "./activities/open-run.ts";
@@ -25,6 +31,7 @@ import { createFileStore, sha256 } from "./stores/file.ts";
 import { grantTrust, revokeTrust, type TrustPlace, trustFolder } from "./trust.ts";
 
 export type { AskTrust } from "./activities/approve.ts";
+export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";
 export * from "./activities/hold.ts";
 export * from "./activities/open-flow.ts";
@@ -162,6 +169,23 @@ async function driven(opened: OpenedRun): Promise<Result<Built>> {
   if (refused) return { ok: false, failure: refused };
   if (!closed.ok) said.push(closed.failure.message);
   return succeed({ run: site.run(), asking, said });
+}
+
+/** Whether commits that runs have made are what they say. */
+export function auditRange(
+  cwd: string,
+  options: AuditOptions,
+  people: Omit<AuditWorld, "cache" | "trust">,
+  world: World = realWorld,
+): Promise<Result<AuditedCommit[]>> {
+  const project = openProject(cwd, world);
+  if (!project.repository) return Promise.resolve(noWorkTree(cwd));
+  return auditCommits(project, options, {
+    ...people,
+    // One for each: two at once would take each other's checkout away.
+    cache: `${cacheFolder(project.repository.commonDir)}-audit-${process.pid}`,
+    trust: trustPlaceOf(project),
+  });
 }
 
 export const trustPlaceOf = ({ root }: Project): TrustPlace => ({ root, folder: trustFolder() });

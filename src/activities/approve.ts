@@ -1,6 +1,5 @@
 /** What a run will start, whether people have approved it, and the values that may be run. */
-import * as fs from "node:fs";
-import { join, posix } from "node:path";
+import { posix } from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Phase } from "../core/plan/plan.ts";
 import type { Gate } from "../core/plan/run-event.ts";
@@ -17,6 +16,7 @@ import {
   trustedCommands,
   trustState,
 } from "../trust.ts";
+import { type ApprovedHooks, approvedHooks, hookFiles, hookLines } from "./commit-hooks.ts";
 
 export interface Approval {
   readonly surface: Surface;
@@ -26,6 +26,8 @@ export interface Approval {
   readonly agent: Trusted | undefined;
   /** A command that the plan spells out. */
   plan(text: string): Trusted | undefined;
+  /** What a commit has git run; none: people have something else under that name, or nothing. */
+  readonly hooks: ApprovedHooks;
 }
 
 /** One screen, one key; undefined: nobody is there. */
@@ -41,13 +43,31 @@ export interface ApprovalOptions {
   readonly commit: string;
   readonly place: TrustPlace;
   readonly gates: readonly Gate[];
+  /** What fills a fresh checkout with what the gates need. */
+  readonly setup?: string;
   readonly settings: Settings;
   readonly agent: string;
   readonly phases: readonly Phase[];
 }
 
 export async function surfaceFor(options: ApprovalOptions): Promise<Result<Surface>> {
-  const { git, commit } = options;
+  const { git, commit, settings } = options;
+  const lines =
+    settings.gates?.["hooks"] === undefined ? await hookLines(git, commit) : succeed([]);
+  if (!lines.ok) return lines;
+  const commands = [...entriesOf(options), ...lines.value];
+  const hooks = commands.length > 0 ? await hooksOf(git) : succeed([]);
+  if (!hooks.ok) return hooks;
+  const entries = [...commands, ...hooks.value];
+  return readingTree(git, commit, (paths, read) => surfaceOf(entries, read, paths));
+}
+
+/** What a pure reader makes of a commit's files; it is asked again until all that it wants is read. */
+export async function readingTree<T>(
+  git: Git,
+  commit: string,
+  understand: (paths: readonly string[], read: (path: string) => Buffer | undefined) => T,
+): Promise<Result<T>> {
   const listed = await git.call({ args: ["ls-tree", "-r", "-z", commit] });
   if (!listed.ok) return listed;
   const modes = new Map<string, string>();
@@ -58,29 +78,22 @@ export async function surfaceFor(options: ApprovalOptions): Promise<Result<Surfa
   const paths = [...modes.keys()];
   const links = await linksIn(git, commit, modes);
   const texts = new Map<string, Buffer>();
-  const commands = entriesOf(options);
-  const hooks = commands.length > 0 ? await hooksOf(git) : succeed([]);
-  if (!hooks.ok) return hooks;
-  const entries = [...commands, ...hooks.value];
   // Reading is asynchronous, following the commands is not: again until nothing more is missed.
   for (;;) {
     const missed = new Set<string>();
-    const surface = surfaceOf(
-      entries,
-      (file) => {
-        const { path, via } = followed(file, links);
-        if (!modes.has(path) && via.length === 0) return undefined;
-        const text = texts.get(path);
-        if (text === undefined && modes.has(path)) missed.add(path);
-        // The way there belongs to it: who changes a link changes what is run.
-        return Buffer.concat([
-          Buffer.from(via.map((link) => `${link}\n`).join("")),
-          text ?? Buffer.alloc(0),
-        ]);
-      },
-      paths,
-    );
-    if (missed.size === 0) return succeed(surface);
+    const read = (file: string): Buffer | undefined => {
+      const { path, via } = followed(file, links);
+      if (!modes.has(path) && via.length === 0) return undefined;
+      const text = texts.get(path);
+      if (text === undefined && modes.has(path)) missed.add(path);
+      // The way there belongs to it: who changes a link changes what is run.
+      return Buffer.concat([
+        Buffer.from(via.map((link) => `${link}\n`).join("")),
+        text ?? Buffer.alloc(0),
+      ]);
+    };
+    const found = understand(paths, read);
+    if (missed.size === 0) return succeed(found);
     for (const file of missed) {
       texts.set(file, (await checkedOut(git, commit, file)) ?? Buffer.alloc(0));
     }
@@ -88,33 +101,21 @@ export async function surfaceFor(options: ApprovalOptions): Promise<Result<Surfa
 }
 
 /**
- * We start none of these, but a command that calls git would: what the repository's configuration
- * and its hooks have git run is approved with the commands.
+ * A command that calls git would start these: what the repository's configuration and its hooks
+ * have git run is approved with the commands.
  */
-async function hooksOf(git: Git): Promise<Result<SurfaceEntry[]>> {
+export async function hooksOf(git: Git): Promise<Result<SurfaceEntry[]>> {
   const programs = await git.programs();
   if (!programs.ok) return programs;
-  const folder = join(git.place.commonDir, "hooks");
-  const hooks = fs.existsSync(folder) ? fs.readdirSync(folder).sort() : [];
+  const files = await hookFiles(git);
+  if (!files.ok) return files;
   return succeed([
     ...programs.value.map(
       ([key, text]): SurfaceEntry => ({ kind: "hook", name: `git config ${key}`, text }),
     ),
-    ...hooks
-      .filter((name) => !name.endsWith(".sample") && isProgram(join(folder, name)))
-      .map((name): SurfaceEntry => {
-        const text = fs.readFileSync(join(folder, name), "latin1");
-        return { kind: "hook", name: `hooks/${name}`, text };
-      }),
+    ...files.value,
   ]);
 }
-
-const isProgram = (file: string): boolean => {
-  const stat = fs.statSync(file, { throwIfNoEntry: false });
-  return (
-    stat !== undefined && stat.isFile() && (stat.mode & 0o111) !== 0 && stat.size < 1024 * 1024
-  );
-};
 
 async function linksIn(
   git: Git,
@@ -150,15 +151,13 @@ function followed(
   return { path: at, via };
 }
 
-function entriesOf({ gates, settings, agent, phases }: ApprovalOptions): SurfaceEntry[] {
+function entriesOf({ gates, setup, settings, agent, phases }: ApprovalOptions): SurfaceEntry[] {
   const command = settings.agents?.[agent]?.command;
   return [
     ...gates.flatMap(({ name, command: text }): SurfaceEntry[] =>
       text === null ? [] : [{ kind: "gate", name, text }],
     ),
-    ...(settings.setup === undefined
-      ? []
-      : [{ kind: "setup" as const, name: "setup", text: settings.setup }]),
+    ...(setup === undefined ? [] : [{ kind: "setup" as const, name: "setup", text: setup }]),
     ...(command === undefined ? [] : [{ kind: "agent" as const, name: agent, text: command }]),
     ...(agent === "apply"
       ? phases.flatMap((phase) =>
@@ -182,6 +181,10 @@ export async function approve(
     readonly sha256?: string;
     /** Commits from which `commit` came about by verified phases alone, latest first. */
     readonly verifiedSince?: readonly string[];
+    /** What was run there: a phase may have brought commands along. */
+    readonly commandsAt?: (
+      commit: string,
+    ) => Promise<Result<Pick<ApprovalOptions, "gates" | "setup">>>;
   },
 ): Promise<Result<Approval>> {
   const found = await surfaceFor(options);
@@ -213,10 +216,12 @@ export async function approve(
 /** What verified phases made of something that was trusted is trusted: a night's run goes on. */
 async function trustedBefore(
   options: ApprovalOptions,
-  people: { readonly sha256?: string; readonly verifiedSince?: readonly string[] },
+  people: Pick<Parameters<typeof approve>[1], "sha256" | "verifiedSince" | "commandsAt">,
 ): Promise<Result<boolean>> {
   for (const commit of people.verifiedSince ?? []) {
-    const earlier = await surfaceFor({ ...options, commit });
+    const commands = await people.commandsAt?.(commit);
+    if (commands && !commands.ok) return commands;
+    const earlier = await surfaceFor({ ...options, ...commands?.value, commit });
     if (!earlier.ok) return earlier;
     if (earlier.value.length > 0 && surfaceHash(earlier.value) === people.sha256)
       return succeed(true);
@@ -259,7 +264,25 @@ function approvalOf(
     setup: find((entry) => entry.kind === "setup"),
     agent: find((entry) => entry.kind === "agent"),
     plan: (text) => find((entry) => entry.kind === "plan" && entry.text === asScript(text)),
+    hooks: approvedHooks(surface, command),
   };
+}
+
+/**
+ * What a phase brings along is run with the approval that its run has; undefined: it has none, for
+ * there was nothing to approve.
+ */
+export async function approveAlong(
+  options: ApprovalOptions,
+  approval: Approval,
+): Promise<Result<Approval | undefined>> {
+  if (approval.surface.length === 0) return succeed(undefined);
+  const surface = await surfaceFor(options);
+  if (!surface.ok) return surface;
+  const hash = surfaceHash(surface.value);
+  const trusted = trustedCommands(options.place, surface.value, { sha256: hash });
+  if (!trusted.ok) return trusted;
+  return succeed(approvalOf(surface.value, hash, (entry) => trusted.value.command(entry)));
 }
 
 /** What verified phases made of the commands is trusted with them, from the next run on. */

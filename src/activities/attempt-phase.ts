@@ -12,14 +12,23 @@ import { writeBrief } from "../core/plan/brief.ts";
 import { phaseNamed } from "../core/plan/edits.ts";
 import type { Move } from "../core/plan/next-moves.ts";
 import { type PhaseError } from "../core/plan/phase-error.ts";
-import { type PlanRun, phaseOf } from "../core/plan/progress.ts";
-import { type AgentResult, resultSchema } from "../core/plan/result.ts";
+import { gatesOf, type PlanRun, phaseOf } from "../core/plan/progress.ts";
+import { type AgentResult, isPessimistic, resultSchema } from "../core/plan/result.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
 import type { Git } from "../git/call.ts";
-import { type Change, changesBetween, commitTree, treeWith, updateRefs } from "../git/objects.ts";
+import {
+  type Change,
+  changesBetween,
+  commitAt,
+  commitTree,
+  treeWith,
+  updateRefs,
+} from "../git/objects.ts";
 import { addWorktree, captureTree, removeWorktree } from "../git/worktrees.ts";
+import { accessOf, prepareConfinement } from "./confinement.ts";
 import { attemptBranch, attemptRef, isOurs, type RunSite, refused } from "./run-site.ts";
+import { agentIdentity, type Refs, refsOf, tracesOf } from "./traces.ts";
 
 /** The attempt is on record, with its number and its base, before anything is started for it. */
 export const beginAttempt = (
@@ -55,15 +64,16 @@ export async function workOn(
   let concluded = false;
   try {
     keepOutOfGit(site.folders.attempts);
+    if (site.confined) prepareConfinement(site);
     await mkdir(scratch, { recursive: true });
     const tree = await addWorktree(site.git, folder, base, branch);
     if (!tree.ok) return refused(tree);
+    const refs = await refsOf(site.git);
+    if (!refs.ok) return refused(refs);
     const outcome = await runAgent(site, { id: phase, slot, cwd: folder, scratch }, run);
-    const events = await conclude(
-      site,
-      { phase, attempt, base, scratch, git: tree.value },
-      outcome,
-    );
+    const head = await commitAt(tree.value, "HEAD");
+    const worked = { phase, attempt, base, scratch, git: tree.value, refs: refs.value, head };
+    const events = await conclude(site, worked, outcome);
     concluded = events.ok;
     return events.ok ? { is: "done", events: events.value } : refused(events);
   } catch (error) {
@@ -118,7 +128,9 @@ async function runAgent(
   const brief = writeBrief({
     phase,
     attempt,
-    gates: run.gates.flatMap(({ name, command }) => (command === null ? [] : [{ name, command }])),
+    gates: gatesOf(run).flatMap(({ name, command }) =>
+      command === null ? [] : [{ name, command }],
+    ),
     mayTouch: phase.files.map((file) => file.path),
     siblings: atWork.map((other) => ({
       phase: other.id,
@@ -133,10 +145,11 @@ async function runAgent(
   const outcome = await site.agent.run(brief, {
     cwd,
     scratch,
-    env: slotEnvironment(slot),
+    env: { ...slotEnvironment(slot), ...agentIdentity(site, id, attempt) },
     timeoutMs: site.attemptMs,
     signal: site.signal,
     killNow: site.killNow,
+    access: site.confined ? accessOf(site, { cwd, scratch }) : [],
     marker: run.id,
     emit: (event) => {
       for (const line of linesOf(event)) {
@@ -176,6 +189,10 @@ interface Worked {
   readonly base: string;
   readonly scratch: string;
   readonly git: Git;
+  /** What people's branches and tags held before. */
+  readonly refs: Refs;
+  /** What its own branch held when it had ended. */
+  readonly head: string | undefined;
 }
 
 async function conclude(
@@ -197,32 +214,42 @@ async function conclude(
     }
     case "failed": {
       const { error, result } = outcome;
+      // Whoever fears that a gate fails may be wrong about it: that is found out, not believed.
+      if (result && captured.ok && isPessimistic(result)) {
+        return deliver(site, worked, captured.value, result);
+      }
       return succeed([failed(worked, error, result && claimOf(result))]);
     }
     case "done": {
       const { result, model } = outcome;
-      const claim = claimOf(result);
-      if (!captured.ok) {
-        const message = `what it left cannot be taken up: ${captured.failure.message}`;
-        return succeed([failed(worked, { type: "task_incomplete", message }, claim)]);
-      }
-      const { commit, nested } = captured.value;
-      if (nested !== undefined) {
-        const message = `${nested} is a git repository of its own: what is in it cannot be committed`;
-        return succeed([failed(worked, { type: "task_incomplete", message }, claim)]);
-      }
-      return succeed([
-        {
-          type: "attempt-delivered",
-          phase,
-          attempt,
-          commit,
-          claim,
-          ...(model === undefined ? {} : { model }),
-        },
-      ]);
+      if (captured.ok) return deliver(site, worked, captured.value, result, model);
+      const message = `what it left cannot be taken up: ${captured.failure.message}`;
+      return succeed([failed(worked, { type: "task_incomplete", message }, claimOf(result))]);
     }
   }
+}
+
+async function deliver(
+  site: RunSite,
+  worked: Worked,
+  captured: Captured,
+  result: AgentResult,
+  model?: string,
+): Promise<Result<RunEvent[]>> {
+  const { phase, attempt } = worked;
+  const traces = await tracesOf(site, worked, captured, result);
+  if (!traces.ok) return traces;
+  return succeed([
+    {
+      type: "attempt-delivered",
+      phase,
+      attempt,
+      commit: captured.commit,
+      claim: claimOf(result),
+      ...(Object.keys(traces.value).length > 0 && { traces: traces.value }),
+      ...(model === undefined ? {} : { model }),
+    },
+  ]);
 }
 
 type Claim = Extract<RunEvent, { type: "attempt-delivered" }>["claim"];
@@ -232,7 +259,16 @@ const claimOf = (result: AgentResult): Claim => ({
   tasksTotal: result.tasks.total,
   tasksCompleted: result.tasks.completed,
   message: result.commit_message,
+  ...(Object.keys(result.gates).length > 0 && { gates: result.gates }),
+  ...(Object.values(result.files).some((files) => files.length > 0) && {
+    files: {
+      created: result.files.created.slice(0, mostClaimed),
+      modified: result.files.modified.slice(0, mostClaimed),
+      deleted: result.files.deleted.slice(0, mostClaimed),
+    },
+  }),
 });
+const mostClaimed = 5000;
 
 const failed = ({ phase, attempt }: Worked, error: PhaseError, claim?: Claim): RunEvent => ({
   type: "attempt-failed",
@@ -242,6 +278,14 @@ const failed = ({ phase, attempt }: Worked, error: PhaseError, claim?: Claim): R
   ...(claim && { claim }),
 });
 
+interface Captured {
+  readonly commit: string;
+  readonly nested: readonly string[];
+  /** Paths that the agent wrote and that are no part of its work. */
+  readonly leftOut: readonly string[];
+  readonly changed: ReadonlySet<string>;
+}
+
 /**
  * What the agent left, less what is not its to change: the plan (its ticks are claims) and our own
  * files.
@@ -249,7 +293,7 @@ const failed = ({ phase, attempt }: Worked, error: PhaseError, claim?: Claim): R
 async function capture(
   site: RunSite,
   { phase, attempt, base, scratch, git }: Worked,
-): Promise<Result<{ commit: string; nested: string | undefined }>> {
+): Promise<Result<Captured>> {
   const index = path.join(scratch, "index");
   const tree = await captureTree(git, index);
   if (!tree.ok) return tree;
@@ -279,7 +323,9 @@ async function capture(
   if (!named.ok) return named;
   return succeed({
     commit: commit.value,
-    nested: changes.value.find(isNewGitlink)?.path,
+    nested: changes.value.filter(isNewGitlink).map((change) => change.path),
+    leftOut: discard.map((change) => change.path),
+    changed: new Set(changes.value.map((change) => change.path)),
   });
 }
 

@@ -22,10 +22,14 @@ import {
   type ApprovalOptions,
   type AskTrust,
   approve,
+  approveAlong,
+  hooksOf,
   rememberTrust,
 } from "./approve.ts";
 import { anchor, findGround } from "./find-ground.ts";
+import { surfacesOf, toolsOf } from "./gate-surface.ts";
 import { eventsOf, type Held, type Project } from "./hold.ts";
+import type { Along } from "./introduced-gates.ts";
 import type { Ask } from "./open-flow.ts";
 import type { PlanDisk } from "./plan-files.ts";
 import { clearFolders, recover, removeOwnLocks } from "./recover.ts";
@@ -36,6 +40,7 @@ import {
   type BuildOptions,
   chooseAgent,
   choosePhases,
+  type FoundStack,
   type Intended,
   noMode,
   runStarted,
@@ -213,7 +218,7 @@ async function startRun(opening: Opening): Promise<Result<RunSite | undefined>> 
   if (!stack.ok) return stack;
   const approval = await approved(opening, {
     commit: ground.value.base,
-    gates: stack.value.gates,
+    ...commandsIn(stack.value),
     agent: agent.value,
   });
   if (!approval.ok) return approval;
@@ -222,7 +227,8 @@ async function startRun(opening: Opening): Promise<Result<RunSite | undefined>> 
     mode,
     agent: agent.value,
     attempts: options.attempts ?? settings.build?.attempts ?? 2,
-    ...stack.value,
+    stack: stack.value.stack,
+    gates: stack.value.gates,
     phases: imported.value,
     ground: ground.value,
   });
@@ -230,12 +236,13 @@ async function startRun(opening: Opening): Promise<Result<RunSite | undefined>> 
   const aside = replaces ? await setAside(opening, replaced) : succeed(undefined);
   if (!aside.ok) return aside;
   removeOwnLocks(git);
-  const anchored = await anchor(git, id, ground.value.base);
-  if (!anchored.ok) return anchored;
   const recorded = await recordRun(held, id, [event]);
   if (!recorded.ok) return recorded;
+  // Only now: a ref of a run that nobody knows of would stay for ever. A resume makes up for it.
+  const anchored = await anchor(git, id, ground.value.base);
+  if (!anchored.ok) return anchored;
   tell(opening, recorded.value);
-  const site = await openSite(opening, id, approval.value, only.value);
+  const site = await openSite(opening, id, approval.value, stack.value, only.value);
   if (site.ok) site.value.showing.stale(imported.value.map((phase) => phase.id));
   return site;
 }
@@ -283,7 +290,7 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunS
   if (!known.ok) return known;
   const stack = await stackAt(git, before.tip, settings);
   if (!stack.ok) return stack;
-  const what = { commit: before.tip, gates: stack.value.gates, agent };
+  const what = { commit: before.tip, ...commandsIn(stack.value), agent };
   const approval = await approved(opening, what, verifiedCommits(before));
   if (!approval.ok) return approval;
   // Nothing is touched for a repository that nobody trusts.
@@ -306,7 +313,7 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunS
   const recorded = await recordRun(held, before.id, events);
   if (!recorded.ok) return recorded;
   tell(opening, recorded.value);
-  const site = await openSite(opening, before.id, approval.value, only.value);
+  const site = await openSite(opening, before.id, approval.value, stack.value, only.value);
   if (site.ok) site.value.showing.stale(edited.value.stale);
   return site;
 }
@@ -355,10 +362,14 @@ async function planBlobsNow(
 
 // ── the site ───────────────────────────────────────────────────────────────────────────────────
 
-const approvalFor = (
-  { git, intended, world }: Opening,
-  what: Pick<ApprovalOptions, "commit" | "gates" | "agent">,
-): ApprovalOptions => ({
+type Approvable = Pick<ApprovalOptions, "commit" | "gates" | "setup" | "agent">;
+
+const commandsIn = ({ gates, setup }: FoundStack): Pick<ApprovalOptions, "gates" | "setup"> => ({
+  gates,
+  ...(setup !== undefined && { setup }),
+});
+
+const approvalFor = ({ git, intended, world }: Opening, what: Approvable): ApprovalOptions => ({
   ...what,
   git,
   place: world.trust,
@@ -368,15 +379,19 @@ const approvalFor = (
 
 const approved = (
   opening: Opening,
-  what: Pick<ApprovalOptions, "commit" | "gates" | "agent">,
+  what: Approvable,
   verifiedSince: readonly string[] = [],
 ): Promise<Result<Approval>> => {
-  const { project, options, world } = opening;
+  const { project, options, world, git, intended } = opening;
   return approve(approvalFor(opening, what), {
     ask: world.askTrust,
     by: world.by,
     now: project.world.now,
     verifiedSince,
+    async commandsAt(commit) {
+      const stack = await stackAt(git, commit, intended.settings);
+      return stack.ok ? succeed(commandsIn(stack.value)) : stack;
+    },
     ...(options.trustSha256 === undefined ? {} : { sha256: options.trustSha256 }),
   });
 };
@@ -385,6 +400,7 @@ async function openSite(
   opening: Opening,
   id: string,
   approval: Approval,
+  stack: FoundStack,
   only: ReadonlySet<string> | undefined,
 ): Promise<Result<RunSite>> {
   const { project, held, git, intended, options, world, said } = opening;
@@ -403,7 +419,19 @@ async function openSite(
   if (!plans.ok) return plans;
   const plan = (): typeof plans.value => plans.value;
   const showing = createRunShowing({ held, git, history: history.value });
+  const hooks = await hooksOf(git);
+  if (!hooks.ok) return hooks;
+  const surfaces = surfacesOf((commit) =>
+    approvalFor(opening, { commit, ...commandsIn(stack), gates: run().gates, agent: run().agent }),
+  );
+  const commands = (): string[] => [
+    ...approval.surface.map(({ text }) => text),
+    ...run().gates.flatMap(({ command }) => command ?? []),
+  ];
   const minutes = 60_000;
+  // Of a phase that brought gates along: its commands are among those that may be run from then on.
+  let introduced: Approval | undefined;
+  const setups = new Map<string, Along>();
   return succeed({
     project,
     held,
@@ -412,8 +440,36 @@ async function openSite(
     identity,
     folders: foldersOf(project.root, git.place.commonDir, world.cache),
     agent: world.makeAgent(run().agent, approval, () => plan().compiled),
+    confined: settings.agents?.[run().agent]?.confined !== false,
+    // Their parents: a folder that is closed itself cannot be moved out of the way.
+    closed: [path.dirname(world.trust.folder), path.dirname(path.dirname(world.cache))],
     setup: approval.setup,
-    gate: (name) => approval.gate(name),
+    ...(stack.dependencies && { dependencies: stack.dependencies }),
+    checkoutFiles: settings.checkout?.files ?? [],
+    bite: settings.verify?.bite === "on",
+    gate: (name) => (introduced ?? approval).gate(name),
+    commandsAt: (commit) => stackAt(git, commit, settings),
+    async approveAlong(commit, found) {
+      const what = { commit, ...commandsIn(found), agent: run().agent };
+      const more = await approveAlong(approvalFor(opening, what), approval);
+      if (!more.ok || !more.value) return more.ok ? succeed(undefined) : more;
+      introduced = more.value;
+      const { setup } = more.value;
+      const along = {
+        gate: more.value.gate,
+        ...(setup && { setup }),
+        ...(found.dependencies && { dependencies: found.dependencies }),
+      };
+      if (found.setup !== undefined) setups.set(found.setup, along);
+      return succeed(along);
+    },
+    along: (text) => setups.get(text),
+    setupText: (at) => at.setup ?? stack.setup,
+    ...surfaces,
+    tools: toolsOf(commands()),
+    hooks: hooks.value,
+    commitHooks: approval.hooks,
+    commands,
     plan,
     run,
     showing,
@@ -431,7 +487,12 @@ async function openSite(
     trustGiven: options.trustSha256 !== undefined,
     rememberTrust: () =>
       rememberTrust(
-        { ...approvalFor(opening, { commit: run().tip, gates: run().gates, agent: run().agent }) },
+        approvalFor(opening, {
+          commit: run().tip,
+          ...commandsIn(stack),
+          gates: run().gates,
+          agent: run().agent,
+        }),
         { by: `verified phases of ${id}`, at: project.world.now() },
       ),
     tell: (news) => {

@@ -30,11 +30,11 @@ import {
 import { placeOf } from "../git.ts";
 import { askOnce } from "./ask.ts";
 import { diskTrouble } from "./attempt-phase.ts";
+import { planKey, plansWith } from "./candidate.ts";
 import { changePlan } from "./plan-files.ts";
 import { type Replacement, replaceFiles, setAside, standingOf, storedAs } from "./publish-files.ts";
 import { followIndex, indexOf, withIndex } from "./publish-index.ts";
 import { landedRef, type RunSite } from "./run-site.ts";
-import { planKey, plansWith } from "./verify-phase.ts";
 
 export async function publishPhase(site: RunSite, phase: string, run: PlanRun): Promise<Performed> {
   const landing = run.landed[run.published];

@@ -23,6 +23,7 @@ import {
   removeWorktree,
   worktreesUnder,
 } from "../git/worktrees.ts";
+import { removeCheckouts } from "./clean-checkout.ts";
 import { copyPrefix, lockMark } from "./publish-index.ts";
 import { landedRef, type RunFolders } from "./run-site.ts";
 
@@ -135,6 +136,7 @@ export async function clearFolders({
   for (const folder of [folders.attempts, folders.checks, folders.scratch]) {
     for (const name of namesIn(folder)) if (mine(name)) await removeFolder(path.join(folder, name));
   }
+  await removeCheckouts(folders.checks);
   const listed = await git.say(
     "for-each-ref",
     "--format=%(refname)",

@@ -1,142 +1,239 @@
 /**
- * The gates, run by us, on exactly the tree that would be committed: a checkout of our own,
- * outside the repository, that no agent has ever seen.
+ * The gates, run by us, on exactly the tree that would be committed: a checkout of our own, outside
+ * the repository, that no agent has ever seen. All of them, even after one has failed: whoever
+ * tries again should know everything that is wrong.
  */
-import * as fs from "node:fs";
-import * as path from "node:path";
+import { createHash } from "node:crypto";
 import { type Result, succeed } from "../core/failure.ts";
-import type { ErrorType, PhaseError } from "../core/plan/phase-error.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
-import type { GateOutcome } from "../core/plan/run-event.ts";
-import { type Ended, exec } from "../exec.ts";
-import { addWorktree, gitIn, removeWorktree } from "../git/worktrees.ts";
+import type { Gate, GateOutcome } from "../core/plan/run-event.ts";
+import { createReportReader } from "../core/runners/read-report.ts";
+import type { TestFailure, TestReport } from "../core/test-report.ts";
+import { type Ended, type ExecOptions, exec, type Trusted } from "../exec.ts";
 import { shown } from "../safe-text.ts";
 import { slotEnvironment } from "./attempt-phase.ts";
+import { type CheckoutSite, cleanCheckout } from "./clean-checkout.ts";
 import type { RunSite } from "./run-site.ts";
 
-export interface Checked {
-  readonly gates: readonly GateOutcome[];
-  readonly error?: PhaseError;
+export interface GateRun {
+  readonly outcomes: readonly GateOutcome[];
+  /** What a receipt holds beside the outcome. */
+  readonly receipts: readonly GateReceipt[];
+  /** The end of what the first failing gate printed. */
+  readonly output: string;
   /** We were asked to stop: nothing is known about the tree. */
   readonly stopped?: true;
 }
 
+export interface GateReceipt {
+  readonly name: string;
+  readonly command: string;
+  readonly code: number | null;
+  readonly ms: number;
+  readonly lines: number;
+  /** Of everything that it printed, line by line, without secrets. */
+  readonly sha256: string;
+}
+
+export interface GateSubject {
+  /** Absent: what the run builds on. */
+  readonly phase?: string;
+  readonly slot: number;
+  readonly commit: string;
+  readonly gates: readonly Gate[];
+  /** The approved command of a gate; the site's, unless a phase brings gates of its own. */
+  readonly trusted?: (name: string) => Trusted | undefined;
+  /** Where the end of what a failing gate printed is shown. */
+  readonly log?: { add(line: string): void };
+}
+
+/** The part of a site that checking depends on: an audit has no run to show. */
+export type GateSite = CheckoutSite & Pick<RunSite, "gate">;
+
 export async function runGates(
-  site: RunSite,
-  run: PlanRun,
-  subject: { readonly phase: string; readonly slot: number; readonly commit: string },
-): Promise<Result<Checked>> {
-  const { phase, slot, commit } = subject;
-  const skipped: GateOutcome[] = run.gates
-    .filter(({ command }) => command === null)
-    .map(({ name, reason }) => ({
-      name,
-      command: null,
-      passed: null,
-      summary: `skipped: ${reason ?? "there is no command for it"}`,
-    }));
-  const wanted = run.gates.filter(({ command }) => command !== null);
-  if (wanted.length === 0 && !site.setup) return succeed({ gates: skipped });
-  const checkout = await checkOut(site, run, slot, commit);
+  site: GateSite,
+  run: Pick<PlanRun, "id" | "baseline">,
+  subject: GateSubject,
+): Promise<Result<GateRun>> {
+  const { phase, slot, commit, gates } = subject;
+  const wanted = gates.filter(({ command }) => command !== null);
+  const outcomes = new Map(gates.filter(({ command }) => command === null).map(skipped));
+  const receipts: GateReceipt[] = [];
+  const told = (): GateOutcome[] => gates.flatMap(({ name }) => outcomes.get(name) ?? []);
+  if (wanted.length === 0) return succeed({ outcomes: told(), receipts, output: "" });
+  const checkout = await cleanCheckout(site, run, { slot, commit });
   if (!checkout.ok) return checkout;
-  const log = site.showing.phaseLog(phase);
-  const options = {
-    cwd: checkout.value,
-    env: { ...slotEnvironment(slot), AUTODEV_PHASE: phase },
+  const { folder, setupEnded, filled: _, ...surroundings } = checkout.value;
+  if (setupEnded?.aborted)
+    return succeed({ outcomes: told(), receipts, output: "", stopped: true });
+  const options: ExecOptions = {
+    ...surroundings,
+    cwd: folder,
+    env: {
+      ...slotEnvironment(slot),
+      ...surroundings.env,
+      ...(phase !== undefined && { AUTODEV_PHASE: phase }),
+    },
     timeoutMs: site.gateMs,
     signal: site.signal,
     killNow: site.killNow,
     marker: run.id,
     tailLines: keptLines,
   };
-  const outcomes: GateOutcome[] = [];
-  const told = (): GateOutcome[] => inOrder(run, [...outcomes, ...skipped]);
-  if (site.setup) {
-    const ended = await exec(site.setup, options);
-    if (ended.aborted) return succeed({ gates: told(), stopped: true });
-    if (!hasPassed(ended)) {
-      const message = `the set-up command ${howItEnded(ended)}`;
-      return succeed({
-        gates: told(),
-        error: { type: "gate_failure", message, details: end(ended) },
-      });
-    }
-  }
+  let output = "";
   for (const { name, command } of wanted) {
-    const trusted = site.gate(name);
-    if (!trusted) throw new Error(`gate ${name} was never approved`);
-    site.tell({ phase, text: `gate ${name}: ${command ?? ""}` });
-    const ended = await exec(trusted, options);
-    if (ended.aborted) return succeed({ gates: told(), stopped: true });
-    const passed = hasPassed(ended);
-    const last = lastLine(ended);
-    outcomes.push({
-      name,
-      command,
-      passed,
-      summary: passed
-        ? (last ?? "exit code 0")
-        : `${howItEnded(ended)}: ${last ?? "it says nothing"}`,
-    });
-    if (passed) continue;
-    for (const line of ended.tail.slice(-toldLines)) log.add(`  ${line}`);
-    const type = ended.timedOut ? "timeout" : (errorOf[name] ?? "gate_failure");
-    const message = `${name} failed: \`${command ?? ""}\` ${howItEnded(ended)}`;
-    return succeed({ gates: told(), error: { type, message, details: end(ended) } });
+    const trusted = subject.trusted ? subject.trusted(name) : site.gate(name);
+    if (!trusted || command === null) throw new Error(`gate ${name} was never approved`);
+    site.tell({ phase: phase ?? "baseline", text: `gate ${name}: ${command}` });
+    const { ended, report, receipt } = setupEnded
+      ? { ended: setupEnded, report: undefined, receipt: undefined }
+      : await runGate(trusted, { name, command }, options);
+    if (ended.aborted) return succeed({ outcomes: told(), receipts, output, stopped: true });
+    const accepted = run.baseline?.accepted[name] ?? [];
+    const outcome = outcomeOf({ name, command }, ended, report, accepted, setupEnded !== undefined);
+    outcomes.set(name, outcome);
+    if (receipt) receipts.push(receipt);
+    if (outcome.passed) continue;
+    for (const line of ended.tail.slice(-toldLines)) subject.log?.add(`  ${line}`);
+    output ||= endOf(ended);
   }
-  return succeed({ gates: told() });
+  return succeed({ outcomes: told(), receipts, output });
 }
 
 const keptLines = 200;
 const toldLines = 40;
 
-const errorOf: Readonly<Record<string, ErrorType>> = {
-  test: "test_failure",
-  lint: "lint_error",
-  typecheck: "typecheck_error",
-  format: "format_error",
+const skipped = ({ name, reason }: Gate): [string, GateOutcome] => [
+  name,
+  {
+    name,
+    command: null,
+    passed: null,
+    summary: `skipped: ${reason ?? "there is no command for it"}`,
+  },
+];
+
+async function runGate(
+  trusted: Trusted,
+  { name, command }: { readonly name: string; readonly command: string },
+  options: ExecOptions,
+): Promise<{ ended: Ended; report: TestReport | undefined; receipt: GateReceipt }> {
+  const reader = createReportReader(options.cwd);
+  const hash = createHash("sha256");
+  let lines: string[] = [];
+  const hashed = (): void => {
+    hash.update(lines.join(""));
+    lines = [];
+  };
+  const began = performance.now();
+  const ended = await exec(trusted, {
+    ...options,
+    onLine(line) {
+      reader.line(line);
+      // One by one, hashing would cost more than everything else.
+      if (lines.push(`${line}\n`) >= 500) hashed();
+    },
+  });
+  hashed();
+  const receipt = {
+    name,
+    command,
+    code: ended.code,
+    ms: Math.round(performance.now() - began),
+    lines: ended.lines,
+    sha256: hash.digest("hex"),
+  };
+  return { ended, report: reader.report(), receipt };
+}
+
+function outcomeOf(
+  { name, command }: { readonly name: string; readonly command: string },
+  ended: Ended,
+  report: TestReport | undefined,
+  accepted: readonly string[],
+  isSetup: boolean,
+): GateOutcome {
+  const names = new Set(accepted.map(withoutLine));
+  const isNew = (failure: string): boolean => !names.has(withoutLine(failure));
+  const told = (report?.failures ?? []).map(failureLine);
+  // What is new comes first: that is what somebody has to mend.
+  const failures = [...told.filter(isNew), ...told.filter((each) => !isNew(each))];
+  const known = isSetup ? [] : knownFailures(ended, report, failures, isNew);
+  // Whatever the exit code: a runner that tells of a failure has not passed.
+  const passed = known.length > 0 || (hasPassed(ended) && (report?.failed ?? 0) === 0);
+  const counts = report && {
+    runner: report.runner,
+    passed: report.passed,
+    failed: report.failed,
+    skipped: report.skipped,
+    ...(report.coverage === undefined ? {} : { coverage: report.coverage }),
+  };
+  return {
+    name,
+    command,
+    passed,
+    summary: summaryOf(ended, report, passed, isSetup),
+    ...(failures.length > 0 && { failures }),
+    ...(counts && { tests: counts }),
+    ...(known.length > 0 && { known }),
+    ...(ended.timedOut && { timedOut: true as const }),
+  };
+}
+
+const failureLine = ({ name, file, line }: TestFailure): string => {
+  const place = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`} `;
+  return shown(`${place}${name}`).slice(0, 300);
 };
 
-const inOrder = (run: PlanRun, outcomes: readonly GateOutcome[]): GateOutcome[] =>
-  run.gates.flatMap(({ name }) => outcomes.find((each) => each.name === name) ?? []);
+/** Everything that failed is named, and failed before the run: people have said that it may. */
+function knownFailures(
+  ended: Ended,
+  report: TestReport | undefined,
+  failures: readonly string[],
+  isNew: (failure: string) => boolean,
+): string[] {
+  if (ended.code === null || ended.timedOut) return [];
+  const whole = report !== undefined && report.failed > 0 && report.failed === failures.length;
+  return whole && !failures.some(isNew) ? [...failures] : [];
+}
+
+/** A line number moves with every edit above it. */
+const withoutLine = (failure: string): string => failure.replace(/^(\S+?)(?::\d+)+ /, "$1 ");
 
 const hasPassed = ({ code, timedOut, notStarted }: Ended): boolean =>
   code === 0 && !timedOut && notStarted === undefined;
 
-function howItEnded({ code, signal, timedOut, notStarted }: Ended): string {
+function summaryOf(
+  ended: Ended,
+  report: TestReport | undefined,
+  passed: boolean,
+  isSetup: boolean,
+): string {
+  if (isSetup) return withWords(`the set-up command ${howItEnded(ended)}`, lastLine(ended));
+  const said = report
+    ? `${report.passed} ${report.passed === 1 ? "test" : "tests"} passed, ${report.failed} failed${report.skipped > 0 ? `, ${report.skipped} skipped` : ""}`
+    : lastLine(ended);
+  if (passed) return said ?? "exit code 0";
+  return withWords(howItEnded(ended), said);
+}
+
+const withWords = (how: string, said: string | undefined): string =>
+  said === undefined ? how : `${how}: ${said}`;
+
+export function howItEnded({ code, signal, timedOut, notStarted }: Ended): string {
   if (timedOut) return "took too long and was stopped";
   if (notStarted !== undefined) return `could not be started (${notStarted})`;
   return signal === null ? `ended with ${code}` : `was ended by ${signal}`;
 }
 
-const end = ({ tail }: Ended): string =>
+export const endOf = ({ tail }: Ended): string =>
   tail
     .slice(-toldLines)
     .map((line) => shown(line))
     .join("\n");
 
-const lastLine = ({ tail }: Ended): string | undefined =>
+export const lastLine = ({ tail }: Ended): string | undefined =>
   tail
     .map((line) => shown(line).trim())
     .findLast((line) => line !== "")
     ?.slice(0, 200);
-
-/** One checkout a slot, brought to the commit and cleaned of everything that is not in it. */
-async function checkOut(
-  site: RunSite,
-  run: PlanRun,
-  slot: number,
-  commit: string,
-): Promise<Result<string>> {
-  const folder = path.join(site.folders.checks, `${run.id}-check-${slot}`);
-  if (fs.existsSync(path.join(folder, ".git"))) {
-    const git = gitIn(site.git, folder);
-    const moved = await git.call({ args: ["checkout", "--quiet", "--force", "--detach", commit] });
-    const cleaned = moved.ok && (await git.call({ args: ["clean", "--quiet", "-ffdx"] })).ok;
-    if (cleaned && fs.existsSync(path.join(folder, ".git"))) return succeed(folder);
-    // A gate has made a mess of it: a new one is the shortest way.
-    await removeWorktree(site.git, folder);
-  }
-  const added = await addWorktree(site.git, folder, commit);
-  return added.ok ? succeed(folder) : added;
-}

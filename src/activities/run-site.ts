@@ -7,14 +7,20 @@ import { fail, type Result, succeed } from "../core/failure.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { Limits } from "../core/plan/next-moves.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
+import type { SurfaceEntry } from "../core/trust.ts";
 import type { Trusted } from "../exec.ts";
 import type { Source } from "../formats/read-plan.ts";
 import type { Git } from "../git/call.ts";
 import type { Identity } from "../git/objects.ts";
+import type { Dependencies } from "../stack.ts";
+import type { ApprovedHooks } from "./commit-hooks.ts";
+import type { Tools } from "./gate-surface.ts";
 import type { Held, Project } from "./hold.ts";
+import type { Along } from "./introduced-gates.ts";
 import type { Ask } from "./open-flow.ts";
 import type { PlanDisk } from "./plan-files.ts";
 import type { RunShowing } from "./show-run.ts";
+import type { FoundStack } from "./start-run.ts";
 
 export interface RunSite {
   readonly project: Project;
@@ -24,9 +30,37 @@ export interface RunSite {
   readonly folders: RunFolders;
   readonly identity: Identity;
   readonly agent: Agent;
+  /** The agent cannot write the user's own files. */
+  readonly confined: boolean;
+  /** Folders of ours elsewhere on the machine that it cannot write either. */
+  readonly closed: readonly string[];
   readonly setup: Trusted | undefined;
+  /** What the set-up command fills, and what decides with what. */
+  readonly dependencies?: Dependencies;
+  /** Ignored files that the gates need, copied from the user's tree. */
+  readonly checkoutFiles: readonly string[];
+  /** Tests are tried without the code that they test. */
+  readonly bite: boolean;
   /** The approved command of a gate. */
   gate(name: string): Trusted | undefined;
+  /** What the tree of a commit offers, with the project's settings. */
+  commandsAt(commit: string): Promise<Result<FoundStack>>;
+  /** Undefined: nothing was ever approved here, so nothing new is run. */
+  approveAlong(commit: string, stack: FoundStack): Promise<Result<Along | undefined>>;
+  /** What was approved along with a phase, by the set-up that it brought. */
+  along(setup: string): Along | undefined;
+  /** The set-up command as it stands at the tip. */
+  setupText(run: PlanRun): string | undefined;
+  /** Everything that defines the gates in a commit, by name. */
+  surfaceAt(commit: string): Promise<Result<ReadonlyMap<string, string>>>;
+  surfaceHash(commit: string): Promise<Result<string>>;
+  /** Programs that the gates use, and git's hooks, as they were when the run was opened. */
+  readonly tools: Tools;
+  readonly hooks: readonly SurfaceEntry[];
+  /** The approved hooks that a commit has git run. */
+  readonly commitHooks: ApprovedHooks;
+  /** All commands that may be run, for the programs that they name. */
+  commands(): readonly string[];
   /** As it was read: texts, and what they mean. */
   plan(): { readonly sources: readonly Source[]; readonly compiled: CompiledPlan };
   run(): PlanRun;
@@ -89,6 +123,10 @@ export function checkFolders(root: string, { attempts, scratch }: RunFolders): R
     hint: `mv ${link} ${link}.aside`,
   });
 }
+
+/** An index of ours, one a slot. */
+export const scratchIndex = ({ folders, id }: RunSite, slot: number): string =>
+  path.join(folders.scratch, `${id}-index-${slot}`);
 
 /** Refs of a run: none of them is a branch, none is ever pushed. */
 export const landedRef = (run: string): string => `refs/autobuild/${run}/landed`;

@@ -251,12 +251,13 @@ const shortest = 25;
 function logEnd(event: RecordedEvent): string[] {
   switch (event.type) {
     case "phase-verified": {
-      const { phase: id, gates, message, tasksChecked: tasks, doneChecked: done } = event;
-      return phaseLogEnd({ id, status: "complete", gates, planUpdates: { tasks, done }, message });
+      const { phase: id, gates, findings, message, tasksChecked: tasks, doneChecked: done } = event;
+      const planUpdates = { tasks, done };
+      return phaseLogEnd({ id, status: "complete", gates, planUpdates, message, findings });
     }
     case "attempt-failed": {
-      const { phase: id, gates, error } = event;
-      return phaseLogEnd({ id, status: "failed", gates, error });
+      const { phase: id, gates, error, findings } = event;
+      return phaseLogEnd({ id, status: "failed", gates, error, findings });
     }
     case "attempt-interrupted":
       return phaseLogEnd({ id: event.phase, status: "interrupted" });

@@ -13,8 +13,8 @@ import type { CommitMode, Gate, RunEvent, RunPhase, Stack } from "../core/plan/r
 import { spelledOut } from "../core/plan/spelled-out.ts";
 import type { Settings } from "../core/settings.ts";
 import type { Git } from "../git/call.ts";
-import { fileAt } from "../git/objects.ts";
-import { detectStack, stackMarks, standardGates } from "../stack.ts";
+import { detectStack, type SettledStack, settled } from "../stack.ts";
+import { readingTree } from "./approve.ts";
 import type { Ground } from "./find-ground.ts";
 import { type OpenPlan, openPlan } from "./plan-files.ts";
 
@@ -104,36 +104,18 @@ export const noMode = (): ReturnType<typeof fail> =>
 
 // ── gates and agents ───────────────────────────────────────────────────────────────────────────
 
+export type FoundStack = SettledStack;
+
+/** What the tree of a commit is built with and checked by, with what people settled about it. */
 export async function stackAt(
   git: Git,
   commit: string,
   settings: Settings,
-): Promise<Result<{ stack: Stack; gates: Gate[] }>> {
-  const listed = await git.call({ args: ["ls-tree", "--name-only", "-z", commit] });
-  if (!listed.ok) return listed;
-  const names = listed.value.text.split("\0").filter((name) => name !== "");
-  const texts = new Map<string, string>();
-  for (const mark of stackMarks.filter((each) => names.includes(each))) {
-    const bytes = await fileAt(git, commit, mark);
-    if (bytes) texts.set(mark, bytes.toString("utf8"));
-  }
-  const { stack, gates } = detectStack(names, (name) => texts.get(name));
-  return succeed({ stack, gates: withSettings(gates, settings) });
-}
-
-/** What people settled wins; gates of their own come after the usual ones. */
-function withSettings(detected: readonly Gate[], { gates = {} }: Settings): Gate[] {
-  const settled = ([name, command]: [string, string | false]): Gate =>
-    command === false
-      ? { name, command: null, reason: "dropped in .autodev/config.yaml" }
-      : { name, command };
-  const usual = detected.map((gate) =>
-    gates[gate.name] === undefined ? gate : settled([gate.name, gates[gate.name] ?? false]),
+): Promise<Result<FoundStack>> {
+  const detected = await readingTree(git, commit, (paths, read) =>
+    detectStack(paths, (path) => read(path)?.toString("utf8")),
   );
-  const own = Object.entries(gates).filter(
-    ([name]) => !standardGates.some((each) => each === name),
-  );
-  return [...usual, ...own.map(settled)];
+  return detected.ok ? succeed(settled(detected.value, settings)) : detected;
 }
 
 /** `apply` where nothing has to be thought out; else whom the people named. */

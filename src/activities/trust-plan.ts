@@ -44,6 +44,7 @@ export async function trustOfPlan(
     commit,
     place,
     gates: stack.value.gates,
+    ...(stack.value.setup !== undefined && { setup: stack.value.setup }),
     settings,
     agent: agent.value,
     phases: opened.compiled.plan.phases,

@@ -1,28 +1,27 @@
 /**
- * From what an agent delivered to a commit that is ready to land: merged onto what has landed
- * meanwhile, with the plan ticked by us, checked by the gates as exactly that tree.
+ * From what an agent delivered to a commit that is ready to land: gathered, judged, and on record
+ * with everything that was seen. The order is the promise: the tree is made, the gates run on
+ * exactly it, the findings are judged, the evidence is stored, and only then is there a commit
+ * that names it.
  */
-import * as path from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import { applyEdits, type Edit, phaseNamed, planEdits } from "../core/plan/edits.ts";
+import { phaseNamed } from "../core/plan/edits.ts";
 import type { Move } from "../core/plan/next-moves.ts";
 import { commitMessage } from "../core/plan/phase-commit.ts";
-import type { Item } from "../core/plan/plan.ts";
+import type { Phase } from "../core/plan/plan.ts";
 import { type Delivery, type PlanRun, phaseOf } from "../core/plan/progress.ts";
-import type { RunEvent } from "../core/plan/run-event.ts";
+import type { GateOutcome, RunEvent, RunPhase } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
-import {
-  type Change,
-  changesBetween,
-  commitTree,
-  type Entry,
-  merge,
-  treeOf,
-  treeWith,
-  updateRefs,
-  writeBlob,
-} from "../git/objects.ts";
-import { runGates } from "./run-gates.ts";
+import type { VerificationFinding } from "../core/verification/finding-table.ts";
+import { errorFrom, isFailure, verify } from "../core/verification.ts";
+import { type Change, changesBetween, commitTree, updateRefs } from "../git/objects.ts";
+import { bite } from "./bite.ts";
+import { candidateFor, planKey, type Ticks } from "./candidate.ts";
+import { type HookRun, hookedMessage, runCommitHooks } from "./commit-hooks.ts";
+import { evidenceRef, storeEvidence } from "./evidence.ts";
+import { gatherFacts } from "./gather-facts.ts";
+import { type GatesToRun, gatesFor, withSetup } from "./introduced-gates.ts";
+import { type GateReceipt, runGates } from "./run-gates.ts";
 import { attemptRef, landedRef, type RunSite, refused } from "./run-site.ts";
 
 type VerifyMove = Extract<Move, { do: "verify" | "land" }>;
@@ -34,7 +33,7 @@ export async function verifyPhase(
 ): Promise<Performed> {
   const state = phaseOf(run, phase)?.state;
   if (state?.is !== "delivered") throw new Error(`phase ${phase} has delivered nothing`);
-  const events = await verify(site, phase, run, { ...state, slot });
+  const events = await verifyDelivery(site, phase, run, { ...state, slot });
   return events.ok ? { is: "done", events: events.value } : refused(events);
 }
 
@@ -51,54 +50,175 @@ export async function landPhase(
   if (state?.is !== "verified") throw new Error(`phase ${phase} is not verified`);
   const { attempt, check } = state;
   if (check.onto !== run.tip) {
-    const again = await verify(site, phase, run, { ...state, slot });
+    const again = await verifyDelivery(site, phase, run, { ...state, slot });
     return again.ok ? { is: "done", events: again.value } : refused(again);
   }
   const landed = await updateRefs(site.git, [
     { ref: landedRef(run.id), to: check.commit },
     { ref: attemptRef(run.id, phase, attempt), to: null },
+    ...(check.evidence === undefined
+      ? []
+      : [{ ref: evidenceRef(check.evidence), to: check.evidence }]),
   ]);
   if (!landed.ok) return refused(landed);
   return { is: "done", events: [{ type: "phase-landed", phase, attempt, commit: check.commit }] };
 }
 
-async function verify(
+async function verifyDelivery(
   site: RunSite,
   phase: string,
   run: PlanRun,
   delivery: Delivery,
 ): Promise<Result<RunEvent[]>> {
-  const { attempt, uuid, claim, slot } = delivery;
-  const onto = run.tip;
-  const planned = run.order.find(({ id }) => id === phase);
-  if (!planned) return fail("no-such-phase", `there is no phase ${phase} in ${run.plan}`);
-  const candidate = await candidateFor(site, phase, run, delivery);
-  if (!candidate.ok) return candidate;
-  if ("conflicts" in candidate.value) {
-    const files = candidate.value.conflicts;
+  const { attempt, claim } = delivery;
+  const prepared = await prepare(site, phase, run, delivery);
+  if (!prepared.ok) return prepared;
+  if (prepared.value === "stopped") return succeed([]);
+  if ("conflicts" in prepared.value) {
+    const files = prepared.value.conflicts;
     return succeed([{ type: "attempt-conflicted", phase, attempt, files }]);
   }
-  const { tree, ticks } = candidate.value;
-  const message = commitMessage(claim.message, planned, { run: run.id, attempt: uuid });
+  const examined = await examine(site, run, delivery, prepared.value);
+  if (!examined.ok) return examined;
+  // It stays delivered: the next session checks it, and no agent has to work again.
+  if (examined.value === "stopped") return succeed([]);
+  const { findings, outcomes, printed } = examined.value;
+  const error = errorFrom(findings, [...failedTests(outcomes), printed].join("\n"));
+  if (error) {
+    const told = { gates: outcomes, findings: findings.map(recorded), claim };
+    return succeed([{ type: "attempt-failed", phase, attempt, error: { ...error }, ...told }]);
+  }
+  return readyToLand(site, run, delivery, prepared.value, examined.value);
+}
+
+/** The tree that would be committed, as the user's hooks leave it. */
+interface Prepared {
+  readonly phase: string;
+  readonly asked: RunPhase;
+  readonly planned: Phase;
+  readonly onto: string;
+  readonly at: string;
+  readonly tree: string;
+  readonly ticks: Ticks;
+  readonly hooked: HookRun;
+  /** Without what names the evidence: that is known only afterwards. */
+  readonly message: string;
+  /** Under a name of its own, to be checked. */
+  readonly commit: string;
+  /** Without the plan's own files. */
+  readonly changes: readonly Change[];
+}
+
+async function prepare(
+  site: RunSite,
+  phase: string,
+  run: PlanRun,
+  delivery: Delivery,
+): Promise<Result<Prepared | { conflicts: string[] } | "stopped">> {
+  const { uuid, claim, slot } = delivery;
+  const onto = run.tip;
+  const asked = run.order.find(({ id }) => id === phase);
+  const planned = phaseNamed(site.plan().compiled.plan, phase);
+  if (!asked || !planned) return fail("no-such-phase", `there is no phase ${phase} in ${run.plan}`);
+  const candidate = await candidateFor(site, phase, run, delivery);
+  if (!candidate.ok) return candidate;
+  if ("conflicts" in candidate.value) return succeed(candidate.value);
+  const { ticks } = candidate.value;
+  const at = site.project.world.now();
+  const message = commitMessage(claim.message, asked, { run: run.id, attempt: uuid });
+  const log = site.showing.phaseLog(phase);
+  // First: they may change the tree, and everything else is about the one that they leave.
+  const written = { tree: candidate.value.tree, message };
+  const hooked = await runCommitHooks(site, run, { phase, slot, onto, at, log, ...written });
+  if (!hooked.ok) return hooked;
+  if (hooked.value.stopped) return succeed("stopped");
+  const { tree } = hooked.value;
+  const draft = { tree, parent: onto, at, by: site.identity };
+  const commit = await commitTree(site.git, {
+    ...draft,
+    message: `Phase ${phase}, to be checked\n`,
+  });
+  if (!commit.ok) return commit;
+  const changed = await changesBetween(site.git, onto, commit.value);
+  if (!changed.ok) return changed;
+  const changes = changed.value.filter(({ path: file }) => run.planFiles[file] === undefined);
+  const named = { phase, asked, planned, onto, at, tree, ticks, message };
+  return succeed({ ...named, hooked: hooked.value, commit: commit.value, changes });
+}
+
+interface Examined {
+  readonly findings: readonly VerificationFinding[];
+  readonly outcomes: GateOutcome[];
+  readonly receipts: readonly GateReceipt[];
+  readonly gates: GatesToRun;
+  /** The end of what a failing gate printed. */
+  readonly printed: string;
+}
+
+async function examine(
+  site: RunSite,
+  run: PlanRun,
+  { claim, slot, traces }: Delivery,
+  { phase, planned, onto, tree, commit, changes, hooked }: Prepared,
+): Promise<Result<Examined | "stopped">> {
+  const subject = { planned, claim, onto, commit, changes };
+  const gathered = await gatherFacts(site, run, subject, traces);
+  if (!gathered.ok) return gathered;
+  const gates = await gatesFor(site, run, { commit, changes });
+  if (!gates.ok) return gates;
+  const checking = withSetup(site, run, gates.value.setup);
+  const log = site.showing.phaseLog(phase);
+  const ran = await runGates(checking, run, { phase, slot, commit, log, ...gates.value });
+  if (!ran.ok) return ran;
+  if (ran.value.stopped) return succeed("stopped");
+  const outcomes = [...ran.value.outcomes, ...(hooked.outcome ? [hooked.outcome] : [])];
+  const facts = { ...gathered.value, gates: outcomes };
+  const findings = verify(facts);
+  const { receipts, output } = ran.value;
+  const examined = { outcomes, receipts, gates: gates.value, printed: output || hooked.output };
+  if (findings.some(isFailure)) return succeed({ ...examined, findings });
+  const testGates = outcomes.filter(({ tests }) => tests).map(({ name }) => name);
+  const bitten = await bite(checking, run, {
+    ...gates.value,
+    phase,
+    slot,
+    onto,
+    tree,
+    changes,
+    files: facts.changes,
+    testGates: new Set(testGates.length > 0 ? testGates : ["test"]),
+  });
+  if (!bitten.ok) return bitten;
+  if (bitten.value === "stopped") return succeed("stopped");
+  return succeed({ ...examined, findings: [...findings, ...bitten.value] });
+}
+
+/** With the evidence stored, and a commit that names it. */
+async function readyToLand(
+  site: RunSite,
+  run: PlanRun,
+  { attempt, uuid, claim }: Delivery,
+  { phase, asked, onto, at, tree, ticks, changes, hooked, message: given }: Prepared,
+  { findings, outcomes, receipts, gates }: Examined,
+): Promise<Result<RunEvent[]>> {
+  const notes = findings.map(recorded);
+  const seen = { phase, attempt: uuid, onto, tree, at, claim, findings: notes };
+  const evidence = await storeEvidence(site, run, { ...seen, outcomes, receipts });
+  if (!evidence.ok) return evidence;
+  const trailers = { run: run.id, attempt: uuid, evidence: evidence.value };
+  const message =
+    hooked.message === given
+      ? commitMessage(claim.message, asked, trailers)
+      : hookedMessage(hooked.message, asked, trailers);
   const commit = await commitTree(site.git, {
     tree,
     parent: onto,
     message,
-    at: site.project.world.now(),
+    at,
     by: site.identity,
   });
   if (!commit.ok) return commit;
-  const changes = await changesBetween(site.git, onto, commit.value);
-  if (!changes.ok) return changes;
-  const checked = await runGates(site, run, { phase, slot, commit: commit.value });
-  if (!checked.ok) return checked;
-  const { error, stopped } = checked.value;
-  const gates = [...checked.value.gates];
-  // It stays delivered: the next session checks it, and no agent has to work again.
-  if (stopped) return succeed([]);
-  if (error) {
-    return succeed([{ type: "attempt-failed", phase, attempt, error: { ...error }, gates, claim }]);
-  }
+  const { introduced, setup } = gates;
   return succeed([
     {
       type: "phase-verified",
@@ -107,129 +227,51 @@ async function verify(
       onto,
       commit: commit.value,
       message,
-      ...filesOf(changes.value, run),
-      gates,
+      ...filesOf(changes),
+      gates: outcomes,
+      ...(notes.length > 0 && { findings: notes }),
+      ...(introduced.length > 0 && { introduced: [...introduced] }),
+      ...(setup !== undefined && { setup }),
+      evidence: evidence.value,
       planFrom: planKey(run),
       ...ticks,
     },
   ]);
 }
 
-/** The plan's own file is ours: a phase is not said to have changed it. */
-function filesOf(
-  changes: readonly Change[],
-  run: PlanRun,
-): { created: string[]; modified: string[]; deleted: string[] } {
-  const own = changes.filter(({ path: file }) => run.planFiles[file] === undefined);
+/** The kind of a gate's failure is in the error itself. */
+const recorded = ({ code, level, message, file, line }: VerificationFinding) => ({
+  code,
+  level,
+  message,
+  ...(file !== undefined && { file }),
+  ...(line !== undefined && { line }),
+});
+
+/** By name: the end of what a runner prints seldom holds all of them. */
+function failedTests(outcomes: readonly GateOutcome[]): string[] {
+  return outcomes
+    .filter(({ passed }) => passed === false)
+    .flatMap(({ failures = [] }) => {
+      const more = failures.length - mostTold;
+      return [
+        ...failures.slice(0, mostTold).map((failure) => `failed: ${failure}`),
+        ...(more > 0 ? [`… and ${more} more`] : []),
+      ];
+    });
+}
+const mostTold = 20;
+
+function filesOf(changes: readonly Change[]): {
+  created: string[];
+  modified: string[];
+  deleted: string[];
+} {
   const paths = (is: (change: Change) => boolean): string[] =>
-    own.filter(is).map((each) => each.path);
+    changes.filter(is).map((each) => each.path);
   return {
     created: paths(({ old }) => old === null),
     modified: paths(({ old, now }) => old !== null && now !== null),
     deleted: paths(({ now }) => now === null),
   };
 }
-
-interface Ticks {
-  readonly tasksChecked: number;
-  readonly doneChecked: number;
-  readonly statusUpdated: boolean;
-}
-
-async function candidateFor(
-  site: RunSite,
-  phase: string,
-  run: PlanRun,
-  delivery: Delivery,
-): Promise<Result<{ tree: string; ticks: Ticks } | { conflicts: string[] }>> {
-  const merged = await mergedTree(site, run.tip, delivery);
-  if (!merged.ok) return merged;
-  if ("conflicts" in merged.value) return succeed(merged.value);
-  const ticked = await tickedPlan(site, phase, run);
-  if (!ticked.ok) return ticked;
-  const index = path.join(site.folders.scratch, `${run.id}-index-${delivery.slot}`);
-  const tree = await treeWith(site.git, merged.value.tree, ticked.value.entries, index);
-  return tree.ok ? succeed({ tree: tree.value, ticks: ticked.value.ticks }) : tree;
-}
-
-async function mergedTree(
-  site: RunSite,
-  tip: string,
-  { base, commit }: Delivery,
-): Promise<Result<{ tree: string } | { conflicts: string[] }>> {
-  if (base !== tip) return merge(site.git, tip, commit);
-  const tree = await treeOf(site.git, commit);
-  return tree.ok ? succeed({ tree: tree.value }) : tree;
-}
-
-/** The plan as it stands once this phase has landed too. */
-async function tickedPlan(
-  site: RunSite,
-  phase: string,
-  run: PlanRun,
-): Promise<Result<{ entries: Map<string, Entry>; ticks: Ticks }>> {
-  const planned = phaseNamed(site.plan().compiled.plan, phase);
-  const ticks: Ticks = {
-    tasksChecked: unticked(planned?.tasks ?? []),
-    doneChecked: unticked(planned?.definitionOfDone ?? []),
-    statusUpdated: ticksOf(site, phase).length > 0,
-  };
-  const entries = new Map<string, Entry>();
-  if (run.planOutside) return succeed({ entries, ticks });
-  const done = [...run.landed.map((landing) => landing.phase), phase];
-  for (const [file, text] of plansWith(site, run, done)) {
-    const blob = await writeBlob(site.git, Buffer.from(text));
-    if (!blob.ok) return blob;
-    entries.set(file, { mode: "100644", blob: blob.value });
-  }
-  return succeed({ entries, ticks });
-}
-
-/** Which reading of the plan it is. */
-export const planKey = ({ planFiles }: PlanRun): string => Object.values(planFiles).join(" ");
-
-/** The plan's files as they were read, with these phases ticked. */
-export function plansWith(
-  site: RunSite,
-  run: PlanRun,
-  phases: readonly string[],
-): Map<string, string> {
-  const all = phases.flatMap((id) => ticksOf(site, id));
-  return new Map(
-    site
-      .plan()
-      .sources.filter(({ file }) => run.planFiles[file] !== undefined)
-      .map(({ file, text }) => {
-        const edits = all.filter((edit) => edit.file === file);
-        return [file, applyEdits(text, once(edits))];
-      }),
-  );
-}
-
-const unticked = (items: readonly Item[]): number =>
-  items.filter(({ box, done, optional }) => box !== undefined && !done && !optional).length;
-
-const known = new WeakMap<object, Map<string, readonly Edit[]>>();
-
-/** What ticking a phase changes in the plan as it was read; worked out once. */
-function ticksOf(site: RunSite, phase: string): readonly Edit[] {
-  const { sources, compiled } = site.plan();
-  const cache = known.get(compiled) ?? new Map<string, readonly Edit[]>();
-  known.set(compiled, cache);
-  const done = cache.get(phase);
-  if (done) return done;
-  const texts = new Map(sources.map(({ file, text }) => [file, text]));
-  const edits = planEdits(
-    compiled.plan,
-    [{ phase, boxes: "tick", status: "complete" }],
-    ({ file, from, to }) => (texts.get(file) ?? "").slice(from, to),
-  );
-  const found = edits.ok ? edits.value : [];
-  cache.set(phase, found);
-  return found;
-}
-
-/** Two phases may share a place (a range in one cell): the later word counts. */
-const once = (edits: readonly Edit[]): Edit[] => [
-  ...new Map(edits.map((edit) => [edit.from, edit])).values(),
-];

@@ -64,6 +64,7 @@ async function perform(deps: CommandDeps, brief: Brief, run: AgentRun): Promise<
     timeoutMs: run.timeoutMs,
     signal: run.signal,
     killNow: run.killNow,
+    ...(run.access && { access: run.access }),
     marker: run.marker,
     onLine: (line, stream) => {
       if (stream === "out") printed.add(line);

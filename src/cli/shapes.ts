@@ -4,9 +4,13 @@
  */
 import { z } from "zod";
 import { phaseStatuses, planFormats } from "../core/plan/plan.ts";
-import { commitModes } from "../core/plan/run-event.ts";
+import { commitModes, GateOutcome } from "../core/plan/run-event.ts";
 
-const DecisionOption = z.object({ key: z.string(), text: z.string() });
+const DecisionOption = z.object({
+  key: z.string(),
+  text: z.string(),
+  notes: z.array(z.string()).optional().describe("said below it, a line each"),
+});
 
 const DecisionView = z.object({
   id: z.string(),
@@ -35,7 +39,14 @@ export const StatusOutput = z.object({
   ),
   decisions: z.array(DecisionView),
   blockers: z.array(z.string()),
-  runs: z.array(z.object({ run: z.string(), plan: z.string(), status: z.string() })),
+  runs: z.array(
+    z.object({
+      run: z.string(),
+      plan: z.string(),
+      status: z.string(),
+      unverified: z.int().optional().describe("complete phases that no gate has seen"),
+    }),
+  ),
 });
 export type StatusOutput = z.infer<typeof StatusOutput>;
 
@@ -65,6 +76,27 @@ export const DoctorOutput = z.object({
     }),
   ),
   mended: z.array(z.string()),
+  stack: z
+    .object({
+      language: z.string().nullable(),
+      framework: z.string().nullable(),
+      packageManager: z.string().nullable(),
+      testFramework: z.string().nullable(),
+      linter: z.string().nullable(),
+      formatter: z.string().nullable(),
+      setup: z
+        .object({ command: z.string().nullable(), why: z.string() })
+        .nullable()
+        .describe("what fills a fresh checkout"),
+      gates: z.array(
+        z.object({
+          name: z.string(),
+          command: z.string().nullable().describe("null: it is skipped"),
+          why: z.string(),
+        }),
+      ),
+    })
+    .describe("what the files of the working tree say; a build looks at a commit"),
 });
 export type DoctorOutput = z.infer<typeof DoctorOutput>;
 
@@ -208,6 +240,7 @@ export const BuildOutput = z.object({
     z.object({
       id: z.string(),
       name: z.string(),
+      unverified: z.literal(true).optional().describe("complete, but no gate has seen it"),
       status: z.enum(["pending", "running", "complete", "failed", "blocked"]),
       attempts: z.int(),
       commit: z.string().nullable().describe("the landed commit"),
@@ -230,6 +263,32 @@ export const TrustOutput = z.object({
   surface: z.array(z.object({ kind: z.string(), name: z.string(), text: z.string() })),
 });
 export type TrustOutput = z.infer<typeof TrustOutput>;
+
+const AuditFinding = z.object({
+  code: z.string(),
+  level: z.enum(["ok", "note", "warning", "error"]),
+  message: z.string(),
+  file: z.string().optional(),
+  line: z.int().optional(),
+});
+
+export const AuditOutput = z.object({
+  version: z.literal(1),
+  holds: z.boolean().describe("false: at least one commit is not what its receipt says"),
+  commits: z.array(
+    z.object({
+      commit: z.string(),
+      subject: z.string(),
+      ours: z.boolean().describe("whether a run made it"),
+      holds: z.boolean().optional(),
+      run: z.string().optional(),
+      phases: z.array(z.string()).optional(),
+      findings: z.array(AuditFinding).optional(),
+      gates: z.array(GateOutcome).optional().describe("what the gates say now"),
+    }),
+  ),
+});
+export type AuditOutput = z.infer<typeof AuditOutput>;
 
 export const BuildPreviewOutput = z.object({
   version: z.literal(1),

@@ -223,6 +223,29 @@ export const commandTable: readonly CommandRow[] = [
     shape: "trust",
   },
   {
+    name: "audit",
+    group: "plans",
+    what: "check commits of a run once more, from the commits alone",
+    arguments: [{ name: "<commits>", what: "a commit, or a range: main~5..main" }],
+    options: [
+      { flags: "--no-gates", what: "only read: do not run the gates again" },
+      {
+        flags: "--gate-minutes <minutes>",
+        what: "the longest that a gate may take (default 10)",
+        decimal: true,
+      },
+      {
+        flags: "--trust-sha256 <hash>",
+        what: "in CI: run the repository's commands if this is their hash",
+      },
+      noInput,
+      json,
+      noColor,
+    ],
+    examples: ["autodev audit HEAD", "autodev audit main~5..main --json"],
+    shape: "audit",
+  },
+  {
     name: "decisions",
     group: "decisions",
     what: "show the open decisions",

@@ -17,6 +17,10 @@ export const Settings = z.strictObject({
       z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
       z.strictObject({
         command: z.string().min(1).describe("Reads a brief on standard input, writes a result."),
+        confined: z
+          .boolean()
+          .exactOptional()
+          .describe("`false`: it may write your own files too, not only its work tree."),
       }),
     )
     .exactOptional()
@@ -33,6 +37,22 @@ export const Settings = z.strictObject({
     )
     .exactOptional()
     .describe("What must exit with 0 before a phase lands, by name; `false` drops one."),
+  checkout: z
+    .strictObject({
+      files: z
+        .array(z.string().min(1))
+        .exactOptional()
+        .describe("Files that git ignores and the gates need, such as `.env.test`."),
+    })
+    .exactOptional(),
+  verify: z
+    .strictObject({
+      bite: z
+        .enum(["on", "off"])
+        .exactOptional()
+        .describe("Whether a phase's tests have to fail without its code; it costs a second run."),
+    })
+    .exactOptional(),
   build: z
     .strictObject({
       commit: z.enum(commitModes).exactOptional(),

@@ -4,6 +4,7 @@
  */
 import { askAgain } from "../activities/ask-again.ts";
 import { beginAttempt, workOn } from "../activities/attempt-phase.ts";
+import { takeBaseline } from "../activities/baseline.ts";
 import { publishPhase, publishRun, review } from "../activities/publish.ts";
 import type { RunSite } from "../activities/run-site.ts";
 import { recordRun } from "../activities/show-run.ts";
@@ -32,6 +33,8 @@ export function runLocally(site: RunSite): Promise<RunOutcome> {
 
 async function perform(site: RunSite, move: Move, run: PlanRun): Promise<Performed> {
   switch (move.do) {
+    case "baseline":
+      return takeBaseline(site, run);
     case "begin":
       return beginAttempt(site, move, run);
     case "work":

@@ -234,3 +234,48 @@ export async function checkVersion(git: Git): Promise<Result<void>> {
     hint: "install a newer git",
   });
 }
+
+/** Many blobs in two calls; those that are larger than `most` are left out. */
+export async function readBlobs(
+  git: Git,
+  blobs: readonly string[],
+  most: number,
+): Promise<Result<Map<string, Buffer>>> {
+  const read = new Map<string, Buffer>();
+  if (blobs.length === 0) return succeed(read);
+  const sized = await git.call({
+    args: ["cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)"],
+    input: `${blobs.join("\n")}\n`,
+  });
+  if (!sized.ok) return sized;
+  const small = sized.value.text.split("\n").flatMap((line) => {
+    const [id = "", type, size] = line.split(" ");
+    return type === "blob" && Number(size) <= most ? [id] : [];
+  });
+  if (small.length === 0) return succeed(read);
+  const told = await git.call({ args: ["cat-file", "--batch"], input: `${small.join("\n")}\n` });
+  if (!told.ok) return told;
+  const { out } = told.value;
+  for (let at = 0; at < out.length; ) {
+    const end = out.indexOf(10, at);
+    const [id = "", , size = "0"] = out.toString("latin1", at, end).split(" ");
+    read.set(id, out.subarray(end + 1, end + 1 + Number(size)));
+    at = end + 1 + Number(size) + 1;
+  }
+  return succeed(read);
+}
+
+/** Which of these are in a commit's tree, as files or as folders. */
+export async function pathsIn(
+  git: Git,
+  commit: string,
+  paths: readonly string[],
+): Promise<Result<ReadonlySet<string>>> {
+  const inside = paths.filter((path) => !/^\/|^\.\.(?:\/|$)/.test(path));
+  if (inside.length === 0) return succeed(new Set());
+  const listed = await git.call({
+    args: ["ls-tree", "-z", "--name-only", commit, "--", ...inside],
+    expect: [128],
+  });
+  return listed.ok ? succeed(new Set(listed.value.text.split("\0").filter(Boolean))) : listed;
+}

@@ -45,14 +45,17 @@ export async function unmergedPaths(git: Git): Promise<Result<string[]>> {
   return succeed([...new Set(paths)]);
 }
 
-export async function isIgnored(git: Git, file: string): Promise<boolean> {
+export const isIgnored = async (git: Git, file: string): Promise<boolean> =>
+  (await ignoredOf(git, [file])).length > 0;
+
+export async function ignoredOf(git: Git, files: readonly string[]): Promise<string[]> {
   const asked = await git.call({
     args: ["check-ignore", "-z", "--stdin"],
-    input: `${file}\0`,
+    input: files.map((file) => `${file}\0`).join(""),
     env: { GIT_LITERAL_PATHSPECS: "0" },
     expect: [1],
   });
-  return asked.ok && asked.value.code === 0;
+  return asked.ok && asked.value.code === 0 ? asked.value.text.split("\0").filter(Boolean) : [];
 }
 
 /** Work trees, ours and others', in which a branch is checked out. */

@@ -1,6 +1,6 @@
 /** `autodev build PLAN`: runs a plan, phase by phase, and says how it went. */
 import type { RecordedEvent } from "../../core/event.ts";
-import { blockers, type PlanRun, standingOf } from "../../core/plan/progress.ts";
+import { blockers, type PlanRun, standingOf, unverified } from "../../core/plan/progress.ts";
 import type { CommitMode } from "../../core/plan/run-event.ts";
 import {
   type BuildOptions,
@@ -139,6 +139,7 @@ function printEvent({ seq, at, run, ...rest }: RecordedEvent): void {
 
 const output = ({ run, asking, said }: Built): BuildOutput => {
   const blocked = blockers(run);
+  const unseen = new Set(unverified(run));
   return {
     version: 1,
     type: "summary",
@@ -151,6 +152,7 @@ const output = ({ run, asking, said }: Built): BuildOutput => {
       id: phase.id,
       name: run.order[index]?.name ?? "",
       status: standingOf(phase, blocked),
+      ...(unseen.has(phase.id) && { unverified: true as const }),
       attempts: phase.attempts,
       commit: commitOf(run, phase.id),
       error:

@@ -37,7 +37,11 @@ const oneLine = (decision: Decision): string => {
 const view = (decision: Decision): DecisionsOutput[number] => ({
   id: decision.id,
   question: decision.question,
-  options: decision.options.map(({ key, text }) => ({ key, text })),
+  options: decision.options.map(({ key, text, notes }) => ({
+    key,
+    text,
+    ...(notes && { notes: [...notes] }),
+  })),
   recommendation: decision.recommendation,
   reason: decision.reason,
   status: decision.answer ? "answered" : decision.withdrawn !== undefined ? "withdrawn" : "open",

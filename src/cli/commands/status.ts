@@ -5,6 +5,7 @@
 import * as path from "node:path";
 import { currentRuns, openDecisions } from "../../core/evolve.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
+import { unverified } from "../../core/plan/progress.ts";
 import { glance, type Look } from "../../project.ts";
 import { print, printJson } from "../output.ts";
 import { styleFor } from "../render/style.ts";
@@ -30,7 +31,13 @@ export function run(options: StatusOptions): number {
 
 export function showStatus(look: Look, root: string, options: StatusOptions): number {
   if (options.json) printJson(statusOutput(look, root));
-  else print(summary(look, path.basename(root), styleFor(options.color)));
+  else {
+    print(summary(look, path.basename(root), styleFor(options.color)));
+    for (const run of currentRuns(look.state)) {
+      const unseen = unverified(run).length;
+      if (unseen > 0) print(`${run.plan}: ${unseen} complete, unverified: no gate has seen them`);
+    }
+  }
   return 0;
 }
 
@@ -54,15 +61,20 @@ export function statusOutput({ here, state }: Look, root: string): StatusOutput 
     decisions: openDecisions(state).map(({ id, question, options, recommendation, reason }) => ({
       id,
       question,
-      options: options.map(({ key, text }) => ({ key, text })),
+      options: options.map(({ key, text, notes }) => ({
+        key,
+        text,
+        ...(notes && { notes: [...notes] }),
+      })),
       recommendation,
       reason,
     })),
     blockers: [...blockers],
-    runs: currentRuns(state).map(({ id, plan, ended }) => ({
-      run: id,
-      plan,
-      status: ended ?? "running",
-    })),
+    runs: currentRuns(state).map((run) => {
+      const unseen = unverified(run).length;
+      const { id, plan, ended } = run;
+      const status = ended ?? "running";
+      return { run: id, plan, status, ...(unseen > 0 && { unverified: unseen }) };
+    }),
   };
 }

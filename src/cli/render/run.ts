@@ -1,6 +1,6 @@
 /** A run in words: as it happens, when it has ended, and before it begins. */
 import type { RecordedEvent } from "../../core/event.ts";
-import { blockers, type PlanRun, standingOf } from "../../core/plan/progress.ts";
+import { blockers, type PlanRun, standingOf, unverified } from "../../core/plan/progress.ts";
 import { type Preview, shown } from "../../project.ts";
 import type { Style } from "./style.ts";
 
@@ -19,8 +19,14 @@ export function progressLine(event: RecordedEvent, run: PlanRun, style: Style): 
       return `${style.yellow("↻")} ${name(event.phase)}: collides with what has landed in ${shown(event.files.join(", "))}`;
     case "attempt-parked":
       return `${style.yellow("‖")} ${name(event.phase)}: parked until ${event.until}, ${shown(event.reason)}`;
-    case "phase-landed":
-      return `${style.green("✓")} ${name(event.phase)}  ${style.dim(event.commit.slice(0, 7))}`;
+    case "baseline-taken":
+      return event.unverified
+        ? `${style.yellow("!")} no gate runs here: what is complete is unverified`
+        : undefined;
+    case "phase-landed": {
+      const unseen = unverified(run).includes(event.phase) ? style.yellow(" unverified") : "";
+      return `${style.green("✓")} ${name(event.phase)}  ${style.dim(event.commit.slice(0, 7))}${unseen}`;
+    }
     case "target-moved":
       return `${style.yellow("↻")} somebody's commits came first (${event.commit.slice(0, 7)}): ${event.undone.join(", ")} ${event.undone.length === 1 ? "is" : "are"} verified again on top`;
     default:
@@ -47,7 +53,10 @@ export function summaryLines(run: PlanRun, style: Style): string[] {
   const total = run.phases.length;
   const resume = `autodev build ${shown(run.plan)}`;
   const unpublished = run.landed.length - run.published;
-  lines.push(`${complete} of ${total} phases complete${endOf(run)}`);
+  const unseen = unverified(run).length;
+  const marked =
+    unseen === 0 ? "" : `, ${unseen === complete ? "" : `${unseen} of them `}unverified`;
+  lines.push(`${complete} of ${total} phases complete${marked}${endOf(run)}`);
   if (unpublished > 0)
     lines.push(`${unpublished} landed, not published: refs/autobuild/${run.id}/landed`);
   if (run.mode === "message-only" && run.published > 0)

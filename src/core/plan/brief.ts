@@ -205,6 +205,10 @@ const advice: Record<ErrorType, string> = {
     "Some tasks were left undone. Go through the list below one by one, and say that you are done only when each is.",
   verification_mismatch:
     "What was claimed and what was found were not the same. Run every gate yourself before you end, claim only what you saw, and list exactly the files that you changed.",
+  gate_changed:
+    "What defines the gates (scripts, configuration, set-up files, hooks, the programs themselves) was not the same afterwards. Leave it as it is and make the code pass as it stands; if the work cannot be done without such a change, end with an error that says so.",
+  tests_weakened:
+    "Existing tests were made to check less: deleted, skipped, emptied, or made to expect what the code happens to do. Leave them as they are and mend the code. New tests have to be able to fail: see each fail once before you make it pass.",
   timeout:
     "Time ran out. Do the work in small steps, do not wait for programs that do not end (servers, watchers), and leave out what the tasks do not ask for.",
   parse_error:

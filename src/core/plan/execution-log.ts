@@ -11,9 +11,18 @@
  */
 
 import type { RecordedEvent } from "../event.ts";
+import type { Finding } from "../finding.ts";
+import { findingLine } from "../verification/finding-table.ts";
 import type { ErrorType, PhaseError } from "./phase-error.ts";
 import { attemptNumber, wholeSeconds } from "./phase-file.ts";
-import { blockers, isComplete, type PhaseProgress, type PlanRun, phaseOf } from "./progress.ts";
+import {
+  blockers,
+  isChecked,
+  isComplete,
+  type PhaseProgress,
+  type PlanRun,
+  phaseOf,
+} from "./progress.ts";
 import { batchesIn } from "./readiness.ts";
 import type { GateOutcome, RunEvent, RunPhase, Stack } from "./run-event.ts";
 
@@ -60,10 +69,12 @@ function storyOf(event: RecordedEvent, before: PlanRun | undefined, after: PlanR
       const state = phaseOf(after, event.phase)?.state;
       const message = state?.is === "landed" ? firstLine(state.check.message) : "";
       return [
-        `${title(event.phase)} COMPLETE${message === "" ? "" : ` - ${message}`}`,
+        `${title(event.phase)} COMPLETE${message === "" ? "" : ` - ${message}`}${isUnverified(after, event.phase) ? " (unverified)" : ""}`,
         ...closing(event.phase, before, after),
       ];
     }
+    case "baseline-taken":
+      return baseline(event);
     case "phase-skipped":
       return [
         `${title(event.phase)} SKIPPED - ${event.reason}`,
@@ -87,7 +98,22 @@ function storyOf(event: RecordedEvent, before: PlanRun | undefined, after: PlanR
   }
 }
 
+function isUnverified(run: PlanRun, id: string): boolean {
+  const phase = phaseOf(run, id);
+  return phase?.state.is === "landed" && !isChecked(phase);
+}
+
 // ---- how a run begins and ends
+
+/** A base on which all is well needs no word. */
+const baseline = ({ unverified, dropped = [], accepted = {} }: Of<"baseline-taken">): string[] => [
+  ...(unverified ? ["BASELINE: no gate runs, what is complete is unverified"] : []),
+  ...dropped.map((gate) => `BASELINE: ${gate} fails and was dropped`),
+  ...Object.entries(accepted).map(
+    ([gate, failures]) =>
+      `BASELINE: ${gate} fails, ${thousands(failures.length)} known failures accepted`,
+  ),
+];
 
 const opening = (run: PlanRun): string[] => [
   "AUTOBUILD STARTED",
@@ -282,6 +308,7 @@ export interface PhaseLogEnd {
   /** The commit's message; its first line is shown. */
   readonly message?: string | undefined;
   readonly error?: PhaseError | undefined;
+  readonly findings?: readonly Finding[] | undefined;
 }
 
 export const phaseLogHead = ({ id, startedAt, model }: PhaseLogHead): string[] => [
@@ -308,6 +335,9 @@ export const phaseLogEnd = (end: PhaseLogEnd): string[] => [
   `Status: ${end.status}`,
   ...(end.message ? [`Commit: ${oneLine(firstLine(end.message))}`] : []),
   ...(end.error ? [`Error: ${end.error.type} - ${oneLine(end.error.message)}`] : []),
+  ...(end.findings && end.findings.length > 0
+    ? ["", "--- FINDINGS ---", ...end.findings.map((finding) => oneLine(findingLine(finding)))]
+    : []),
   "",
   `=== END ${title(end.id)} LOG ===`,
 ];

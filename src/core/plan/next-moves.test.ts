@@ -9,7 +9,9 @@ import {
   parked,
   published,
   resumed,
+  seen,
   started,
+  startedUnseen,
   verify,
 } from "../../../test/run-story.ts";
 import { type Limits, type Move, mostInterruptions, nextMoves } from "./next-moves.ts";
@@ -361,7 +363,35 @@ describe("--only", () => {
       commit: "theirs",
       undone: ["b"],
     });
-    expect(next(run, { only: new Set(["c"]) })).toEqual(["verify b"]);
+    expect(next(after(run, seen("theirs")), { only: new Set(["c"]) })).toEqual(["verify b"]);
+  });
+});
+
+describe("the baseline", () => {
+  it("comes before everything else, alone", () => {
+    const run = startedUnseen({ a: [], b: [] });
+    expect(next(run)).toEqual(["baseline"]);
+    expect(next(run, {}, [{ do: "baseline" }])).toEqual([]);
+    expect(next(after(run, seen("c0")))).toEqual(["begin a", "begin b"]);
+  });
+
+  it("is not taken for a run in which nothing is left to do", () => {
+    const run = after(startedUnseen({ a: [] }), ...landing("a", "c0"), published("a", "a on c0"));
+    expect(next(run)).toEqual(["end complete"]);
+    expect(next(startedUnseen({ a: [], b: ["a"] }), { only: new Set() })).toEqual(["end stopped"]);
+  });
+
+  it("counts only for what it was taken on", () => {
+    expect(next(after(startedUnseen({ a: [] }), seen("another")))).toEqual(["baseline"]);
+    const gates = [{ name: "test", command: "true" }];
+    const judgedAnew: RunEvent = { type: "run-resumed", gates };
+    expect(next(after(started({ a: [] }), judgedAnew))).toEqual(["baseline"]);
+    expect(next(after(started({ a: [] }), resumed))).toEqual(["begin a"]);
+  });
+
+  it("is withheld while a person is asked about it", () => {
+    const withheld = new Set(["baseline"]);
+    expect(said(nextMoves(startedUnseen({ a: [] }), limits, [], withheld))).toEqual(["end asking"]);
   });
 });
 
@@ -412,14 +442,17 @@ describe("a phase that fails for good", () => {
 
 describe("when somebody's commits came first", () => {
   const chain = { a: [], b: ["a"] };
-  const moved: RunEvent = { type: "target-moved", commit: "theirs", undone: ["a"] };
+  const moved: RunEvent[] = [
+    { type: "target-moved", commit: "theirs", undone: ["a"] },
+    seen("theirs"),
+  ];
 
   it("verifies what had landed unpublished again", () => {
-    expect(next(after(started({ a: [] }), ...landing("a", "c0"), moved))).toEqual(["verify a"]);
+    expect(next(after(started({ a: [] }), ...landing("a", "c0"), ...moved))).toEqual(["verify a"]);
   });
 
   it("does not begin what depends on it before it has landed again", () => {
-    const run = after(started(chain), ...landing("a", "c0"), moved);
+    const run = after(started(chain), ...landing("a", "c0"), ...moved);
     expect(next(run)).toEqual(["verify a"]);
     const again = after(run, verify("a", "theirs"), {
       type: "phase-landed",
@@ -432,13 +465,13 @@ describe("when somebody's commits came first", () => {
 
   it("does not verify or land a dependant before it has landed again", () => {
     const delivered = after(started(chain), ...landing("a", "c0"), begin("b"), deliver("b"));
-    expect(next(after(delivered, moved))).toEqual(["verify a"]);
-    const verified = after(delivered, verify("b", "a on c0"), moved);
+    expect(next(after(delivered, ...moved))).toEqual(["verify a"]);
+    const verified = after(delivered, verify("b", "a on c0"), ...moved);
     expect(next(verified)).toEqual(["verify a"]);
   });
 
   it("gives the place of a waiting dependant to what it waits for", () => {
-    const run = after(started(chain), ...landing("a", "c0"), begin("b"), deliver("b"), moved);
+    const run = after(started(chain), ...landing("a", "c0"), begin("b"), deliver("b"), ...moved);
     const red = after(run, failing("a", "test_failure"));
     expect(next(red, { jobs: 1 })).toEqual(["begin a"]);
   });

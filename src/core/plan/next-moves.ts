@@ -7,11 +7,13 @@
  *     must be checked on top of the one before.
  *  3. Publishing follows the order of landing, one at a time, and never holds up a phase.
  *  4. A move that waits for a person is withheld; everything that does not depend on it goes on.
+ *  5. Before anything is begun or checked, the gates are seen on what the run builds on.
  */
 import type { PhaseProgress, PlanRun, RunEnd } from "./progress.ts";
 import { dependenciesMet } from "./readiness.ts";
 
 export type Move =
+  | { readonly do: "baseline" }
   | {
       readonly do: "begin";
       readonly phase: string;
@@ -53,6 +55,8 @@ export const subjectOf = (move: Move): string => {
     case "publish-run":
     case "review":
       return "publishing";
+    case "baseline":
+      return "baseline";
     case "wait":
     case "end":
       return "run";
@@ -82,6 +86,8 @@ function phaseMoves(
   occupied: ReadonlySet<string>,
 ): Move[] {
   const moves: Move[] = [];
+  if (!run.baseline)
+    return needsBaseline(run, limits) && !occupied.has("baseline") ? [{ do: "baseline" }] : [];
   const slots = new Set(busy.flatMap((move) => ("slot" in move ? [move.slot] : [])));
   let landing = busy.some((move) => move.do === "land");
   // What was begun goes first, chosen or not: it has a claim to its place.
@@ -123,6 +129,11 @@ function phaseMoves(
   }
   return [...moves, ...waiting(run, limits, busy, begun)];
 }
+
+/** Whatever is yet to be done will be compared with it. */
+const needsBaseline = (run: PlanRun, { only }: Limits): boolean =>
+  run.readiness.active.length > 0 ||
+  run.readiness.ready.some((at) => only?.has(run.phases[at]?.id ?? "") !== false);
 
 /** A place is free and somebody is parked: the moment when it may go on is waited for. */
 function waiting(run: PlanRun, limits: Limits, busy: readonly Move[], begun: number): Move[] {

@@ -1,5 +1,5 @@
 /** What a phase's commit says: the agent's words if they can be used, ours if not. */
-import type { PhaseProgress, PlanRun } from "./progress.ts";
+import { type PhaseProgress, type PlanRun, phaseOf } from "./progress.ts";
 import type { RunPhase } from "./run-event.ts";
 
 const longest = 8000;
@@ -11,7 +11,7 @@ const longest = 8000;
 export function commitMessage(
   claimed: string,
   { id, name }: Pick<RunPhase, "id" | "name">,
-  trailers: { readonly run: string; readonly attempt: string },
+  trailers: { readonly run: string; readonly attempt: string; readonly evidence?: string },
 ): string {
   const lines = claimed
     .replace(/\r\n?/g, "\n")
@@ -32,6 +32,7 @@ export function commitMessage(
     `Autobuild-Run: ${trailers.run}`,
     `Autobuild-Phase: ${id}`,
     `Autobuild-Attempt: ${trailers.attempt}`,
+    ...(trailers.evidence === undefined ? [] : [`Autobuild-Evidence: ${trailers.evidence}`]),
     "",
   ].join("\n");
 }
@@ -46,9 +47,16 @@ export function squashMessage(run: PlanRun): string {
     "",
     `Autobuild-Run: ${run.id}`,
     ...told.map(({ id }) => `Autobuild-Phase: ${id}`),
+    ...run.landed.flatMap(({ phase }) => evidenceOf(run, phase)),
     "",
   ].join("\n");
 }
+
+const evidenceOf = (run: PlanRun, phase: string): string[] => {
+  const state = phaseOf(run, phase)?.state;
+  const evidence = state?.is === "landed" ? state.check.evidence : undefined;
+  return evidence === undefined ? [] : [`Autobuild-Evidence: ${evidence}`];
+};
 
 const isLanded = (phase: PhaseProgress | undefined): boolean => phase?.state.is === "landed";
 

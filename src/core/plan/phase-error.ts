@@ -7,6 +7,8 @@ export const errorTypes = [
   "gate_failure",
   "task_incomplete",
   "verification_mismatch",
+  "gate_changed",
+  "tests_weakened",
   "timeout",
   "parse_error",
   "agent_crash",

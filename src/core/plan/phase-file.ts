@@ -6,7 +6,14 @@
  * that the same run gives the same bytes everywhere and a diff shows only what happened.
  */
 import { z } from "zod";
-import { type PhaseProgress, type PlanRun, phaseOf, standingOf } from "./progress.ts";
+import {
+  gatesOf,
+  isChecked,
+  type PhaseProgress,
+  type PlanRun,
+  phaseOf,
+  standingOf,
+} from "./progress.ts";
 import { commitModes, type GateOutcome, type RunPhase } from "./run-event.ts";
 
 export const phaseFileStatuses = ["pending", "running", "complete", "failed", "blocked"] as const;
@@ -22,6 +29,9 @@ const GateRecord = z
     command: z.string().nullish().describe("what was run, in the project's folder"),
     output_summary: z.string().nullish().describe("one line, or `skipped: <reason>`"),
     coverage: z.string().nullish().describe("of a test gate that measures it"),
+    tests_passed: count.nullish().describe("as the test runner counts"),
+    tests_failed: count.nullish(),
+    tests_skipped: count.nullish().describe("skipped is not passed"),
     failures: z.array(z.string()).nullish().describe("file:line and name of what failed"),
   })
   .describe("what one gate said");
@@ -67,8 +77,28 @@ export const PhaseFile = z
     verification: z
       .looseObject({
         subagent_claimed: z.string().nullish().describe("what the agent says: complete, failed"),
-        fresh_verification: z.string().nullish().describe("what we found: passed, failed"),
+        fresh_verification: z
+          .string()
+          .nullish()
+          .describe(
+            "what we found: passed, failed; unverified: no gate ran, and that was accepted",
+          ),
         verified_at: time.nullish(),
+        findings: z
+          .array(
+            z.looseObject({
+              code: z.string(),
+              level: z.enum(["note", "error"]),
+              message: z.string(),
+              file: z.string().nullish(),
+              line: z.int().nullish(),
+            }),
+          )
+          .nullish()
+          .describe(
+            "what a failed attempt failed with, or what is worth knowing of a complete one",
+          ),
+        evidence: z.string().nullish().describe("the blob that holds everything that was seen"),
       })
       .nullish(),
     commit: z
@@ -191,7 +221,7 @@ export function renderRunConfig(run: PlanRun, blocked: ReadonlyMap<string, strin
   }
   const commands: [string, string][] = [];
   const skipped: [string, string][] = [];
-  for (const { name, command, reason } of run.gates) {
+  for (const { name, command, reason } of gatesOf(run)) {
     if (command === null) skipped.push([name, reason ?? "there is no tool for it"]);
     else commands.push([name, command]);
   }
@@ -278,23 +308,40 @@ const ranGate = ({
   command,
   summary,
   failures,
+  tests,
 }: GateOutcome): z.infer<typeof GateRecord> => ({
   passed,
   command,
   output_summary: summary,
+  ...(tests?.coverage === undefined ? {} : { coverage: `${tests.coverage}%` }),
+  ...(tests && {
+    tests_passed: tests.passed,
+    tests_failed: tests.failed,
+    tests_skipped: tests.skipped,
+  }),
   ...(failures && failures.length > 0 ? { failures } : {}),
 });
 
 function verification(phase: PhaseProgress): PhaseFile["verification"] {
-  const { state, claim, checkedAt } = phase;
+  const { state, claim, checkedAt, findings = [] } = phase;
   // What was delivered is to be checked yet, even if it had been, on another base.
   const passed = state.is === "verified" || state.is === "landed";
   const checked = checkedAt !== undefined && state.is !== "delivered" && state.is !== "working";
   if (!claim && !checked) return null;
   return {
     subagent_claimed: claim?.status ?? null,
-    fresh_verification: checked ? (passed ? "passed" : "failed") : null,
+    fresh_verification: checked
+      ? passed
+        ? isChecked(phase)
+          ? "passed"
+          : "unverified"
+        : "failed"
+      : null,
     verified_at: checked ? wholeSeconds(checkedAt) : null,
+    ...(checked && findings.length > 0 && { findings: [...findings] }),
+    ...(checked &&
+      passed &&
+      state.check.evidence !== undefined && { evidence: state.check.evidence }),
   };
 }
 

@@ -15,7 +15,16 @@
 import type { RecordedEvent } from "../event.ts";
 import { isRetryable, type PhaseError } from "./phase-error.ts";
 import { batchesIn, placeOf, type Readiness, readinessAfter, readinessOf } from "./readiness.ts";
-import type { CommitMode, Gate, GateOutcome, RunEvent, RunPhase, Stack } from "./run-event.ts";
+import type {
+  CommitMode,
+  Gate,
+  GateOutcome,
+  RunEvent,
+  RunPhase,
+  Stack,
+  TestCounts,
+  Traces,
+} from "./run-event.ts";
 
 type Of<T extends RunEvent["type"]> = Extract<RunEvent, { type: T }>;
 
@@ -32,6 +41,7 @@ export interface Delivery extends Attempt {
   /** What the agent left, as a commit on `base`. */
   readonly commit: string;
   readonly claim: Claim;
+  readonly traces?: Traces;
 }
 
 /** What was checked, on top of what, and everything that the commit will say. */
@@ -69,6 +79,7 @@ export interface PhaseProgress {
   /** What the last attempt claimed and what its gates said, for people to see. */
   readonly claim?: Claim;
   readonly gates?: readonly GateOutcome[];
+  readonly findings?: Of<"attempt-failed">["findings"];
   readonly checkedAt?: string;
   readonly model?: string;
 }
@@ -76,6 +87,15 @@ export interface PhaseProgress {
 export interface Landing {
   readonly phase: string;
   readonly commit: string;
+}
+
+/** What the gates said before anybody worked: what a phase is compared with. */
+export interface Baseline {
+  readonly commit: string;
+  /** By gate: failures that do not count. */
+  readonly accepted: Readonly<Record<string, readonly string[]>>;
+  readonly dropped: readonly string[];
+  readonly unverified: boolean;
 }
 
 export type RunEnd = Of<"run-ended">["how"];
@@ -95,6 +115,14 @@ export interface PlanRun {
   readonly maxAttempts: number;
   readonly stack: Stack;
   readonly gates: readonly Gate[];
+  /** Absent: to be taken before anything begins. */
+  readonly baseline?: Baseline;
+  /** What each gate counted at the tip. */
+  readonly counts: Readonly<Record<string, TestCounts>>;
+  /** What a phase of this run made of the set-up command. */
+  readonly setup?: string;
+  /** The evidence of the last landing: the next one's names it, so that none can be left out. */
+  readonly evidence?: string;
   readonly order: readonly RunPhase[];
   /** In the same order. */
   readonly phases: readonly PhaseProgress[];
@@ -151,6 +179,7 @@ function begun(event: RecordedEvent & Of<"run-started">): PlanRun {
     readiness: readinessOf({ order, phases }),
     gone: [],
     planOutside: planOutside === true,
+    counts: {},
     landed: [],
     published: 0,
     startedAt: at,
@@ -171,7 +200,7 @@ const notBegun = ({ id, skipped }: RunPhase): PhaseProgress => ({
 function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
   switch (event.type) {
     case "run-resumed": {
-      const { ended: _, parkedUntil: __, ...going } = run;
+      const { ended: _, parkedUntil: __, ...going } = event.gates ? withoutBaseline(run) : run;
       return {
         ...going,
         agent: event.agent ?? run.agent,
@@ -192,6 +221,15 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
         planFiles: event.planFiles,
       };
     }
+    case "baseline-taken": {
+      const { commit, gates, accepted = {}, dropped = [], unverified = false } = event;
+      if (commit !== run.tip) return run;
+      return {
+        ...run,
+        baseline: { commit, accepted, dropped, unverified },
+        counts: countsOf(gates),
+      };
+    }
     case "phase-landed": {
       const phase = phaseOf(run, event.phase);
       // Verified on top of something else: somebody's commits came in between, it lands again.
@@ -200,6 +238,7 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
         ...withPhase(run, event.phase, () => landedNow(phase, event.commit, event.at)),
         tip: event.commit,
         landed: [...run.landed, { phase: event.phase, commit: event.commit }],
+        ...madeOfGates(run, phase.state.check),
       };
     }
     case "phase-published":
@@ -219,7 +258,7 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
       // Whatever has landed by now: a landing may have been under way when this was found out.
       const undone = new Set(run.landed.slice(run.published).map(({ phase }) => phase));
       return {
-        ...run,
+        ...withoutBaseline(run),
         tip: event.commit,
         targetAt: event.commit,
         landed: run.landed.slice(0, run.published),
@@ -250,6 +289,46 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
   }
 }
 
+/** Built on something else from now on, or judged by other gates: it has to be seen anew. */
+function withoutBaseline(run: PlanRun): PlanRun {
+  const { baseline: _, ...rest } = run;
+  return { ...rest, counts: {} };
+}
+
+const countsOf = (gates: readonly GateOutcome[]): Record<string, TestCounts> =>
+  Object.fromEntries(gates.flatMap(({ name, tests }) => (tests ? [[name, tests]] : [])));
+
+/** The gates that count: all, but those that people dropped because they failed before the run. */
+export const gatesOf = ({ gates, baseline }: PlanRun): readonly Gate[] =>
+  gates.map((gate) =>
+    baseline?.dropped.includes(gate.name)
+      ? { name: gate.name, command: null, reason: "dropped: it failed before the run" }
+      : gate,
+  );
+
+/** What landed is what the next phase is compared with, new gates and all. */
+function madeOfGates(
+  run: PlanRun,
+  { gates, introduced = [], setup, evidence }: Verified["check"],
+): Pick<PlanRun, "counts" | "gates" | "setup" | "evidence"> {
+  const known = run.gates.map((gate) => introduced.find(({ name }) => name === gate.name) ?? gate);
+  const added = introduced.filter(({ name }) => run.gates.every((gate) => gate.name !== name));
+  return {
+    counts: { ...run.counts, ...countsOf(gates) },
+    gates: introduced.length === 0 ? run.gates : [...known, ...added],
+    ...(setup !== undefined && { setup }),
+    ...(evidence !== undefined && { evidence }),
+  };
+}
+
+/** At least one gate has said yes to it; otherwise it is complete, unverified. */
+export const isChecked = ({ gates = [] }: PhaseProgress): boolean =>
+  gates.some(({ passed }) => passed === true);
+
+/** Complete, but no gate has seen them. */
+export const unverified = ({ phases }: PlanRun): readonly string[] =>
+  phases.filter((phase) => phase.state.is === "landed" && !isChecked(phase)).map(({ id }) => id);
+
 type PhaseEvent = Extract<RecordedEvent, { phase: string }>;
 
 function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): PhaseProgress {
@@ -257,7 +336,14 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
   switch (event.type) {
     case "attempt-started": {
       const { attempt, uuid, base, slot, at } = event;
-      const { endedAt: _, claim: __, gates: ___, checkedAt: ____, ...rest } = phase;
+      const {
+        endedAt: _,
+        claim: __,
+        gates: ___,
+        checkedAt: ____,
+        findings: _____,
+        ...rest
+      } = phase;
       return {
         ...rest,
         state: { is: "working", attempt, uuid, base, slot },
@@ -268,17 +354,17 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
     }
     case "attempt-delivered": {
       if (state.is !== "working") return phase;
-      const { commit, claim, model } = event;
+      const { commit, claim, traces, model } = event;
       return {
         ...phase,
-        state: { ...state, is: "delivered", commit, claim },
+        state: { ...state, is: "delivered", commit, claim, ...(traces && { traces }) },
         interruptions: 0,
         claim,
         ...(model === undefined ? {} : { model }),
       };
     }
     case "attempt-failed": {
-      const { claim, gates, error, attempt, at } = event;
+      const { claim, gates, findings, error, attempt, at } = event;
       const charged = phase.charged + 1;
       const over = charged >= most || !isRetryable(error.type);
       return {
@@ -290,6 +376,7 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
         endedAt: at,
         ...(claim && { claim }),
         ...(gates && { gates, checkedAt: at }),
+        ...(findings && { findings }),
       };
     }
     case "attempt-interrupted":
@@ -319,6 +406,7 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
         ...phase,
         state: { ...state, is: "verified", check, verifiedAt: at },
         gates: check.gates,
+        ...(check.findings && { findings: check.findings }),
         checkedAt: at,
       };
     }
@@ -340,8 +428,9 @@ const landedNow = (phase: PhaseProgress, landed: string, at: string): PhaseProgr
 function unlanded(phase: PhaseProgress): PhaseProgress {
   const { state } = phase;
   if (state.is !== "landed" && state.is !== "verified") return phase;
-  const { attempt, uuid, base, slot, commit, claim } = state;
-  return { ...phase, state: { is: "delivered", attempt, uuid, base, slot, commit, claim } };
+  const { attempt, uuid, base, slot, commit, claim, traces } = state;
+  const delivery = { attempt, uuid, base, slot, commit, claim, ...(traces && { traces }) };
+  return { ...phase, state: { is: "delivered", ...delivery } };
 }
 
 /** Nobody is at work on it any more; a person who starts again gives a failure a new series. */

@@ -30,6 +30,21 @@ export const AgentResult = z.object({
 });
 export type AgentResult = z.infer<typeof AgentResult>;
 
+/** It has done every task, and says that it failed all the same: by a gate, or without a reason. */
+export const isPessimistic = ({ status, tasks, error }: AgentResult): boolean =>
+  status === "failed" &&
+  tasks.total > 0 &&
+  tasks.completed >= tasks.total &&
+  (error === null || gateErrors.has(error.type));
+
+const gateErrors: ReadonlySet<string> = new Set([
+  "test_failure",
+  "lint_error",
+  "typecheck_error",
+  "format_error",
+  "gate_failure",
+]);
+
 let schema: string | undefined;
 /** What an agent is told about it. */
 export const resultSchema = (): string => {

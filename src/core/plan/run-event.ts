@@ -3,6 +3,7 @@
  * the run itself is named by the transition that holds them.
  */
 import { z } from "zod";
+import { findingTable } from "../verification/finding-table.ts";
 import { errorTypes } from "./phase-error.ts";
 
 export const commitModes = ["auto", "message-only", "single"] as const;
@@ -14,6 +15,17 @@ const ErrorShape = z.object({
   details: z.string().exactOptional(),
 });
 
+/** How many tests a gate told of; skipped is not passed. */
+const TestCounts = z.object({
+  runner: z.string(),
+  passed: z.int().min(0),
+  failed: z.int().min(0),
+  skipped: z.int().min(0),
+  /** Of lines, in percent. */
+  coverage: z.number().exactOptional(),
+});
+export type TestCounts = z.infer<typeof TestCounts>;
+
 export const GateOutcome = z.object({
   name: z.string(),
   /** Null: there is no tool for it. */
@@ -21,16 +33,53 @@ export const GateOutcome = z.object({
   /** Null: skipped, which is not passed. */
   passed: z.boolean().nullable(),
   summary: z.string(),
+  /** `file:line name` of what failed, as far as its output tells. */
   failures: z.array(z.string()).exactOptional(),
+  /** Absent: no test runner's words were recognised in its output. */
+  tests: TestCounts.exactOptional(),
+  /** It failed, and everything that failed had failed before the run: that counts as passed. */
+  known: z.array(z.string()).exactOptional(),
+  timedOut: z.literal(true).exactOptional(),
 });
 export type GateOutcome = z.infer<typeof GateOutcome>;
+
+const paths = z.array(z.string());
 
 const Claim = z.object({
   status: z.enum(["complete", "failed"]),
   tasksTotal: z.int().min(0),
   tasksCompleted: z.int().min(0),
   message: z.string(),
+  /** Gates that the agent says it ran, and how they ended. */
+  gates: z.record(z.string(), z.boolean().nullable()).exactOptional(),
+  files: z.object({ created: paths, modified: paths, deleted: paths }).exactOptional(),
 });
+
+/** What an agent left beside its work, seen when it had ended; absent: nothing of the kind. */
+const Traces = z.object({
+  /** Commits, branches and tags that are not what they were, a sentence each. */
+  history: z.array(z.string()).exactOptional(),
+  /** Files of ours that it wrote; they are no part of its work. */
+  state: paths.exactOptional(),
+  /** The plan's files, if it edited them; neither are they. */
+  plan: paths.exactOptional(),
+  /** All paths that were left out of its work. */
+  leftOut: paths.exactOptional(),
+  /** Claimed files that git ignores. */
+  ignored: paths.exactOptional(),
+  nested: paths.exactOptional(),
+  processes: z.int().min(0).exactOptional(),
+});
+export type Traces = z.infer<typeof Traces>;
+
+export const VerificationFinding = z.object({
+  code: z.enum(findingTable.map(([code]) => code)),
+  level: z.enum(["note", "error"]),
+  message: z.string(),
+  file: z.string().exactOptional(),
+  line: z.int().exactOptional(),
+});
+const findings = z.array(VerificationFinding);
 
 const RunPhase = z.object({
   id: z.string(),
@@ -103,6 +152,19 @@ const PlanReread = z.object({
   changes: z.array(z.string()),
 });
 
+/** The gates on what the run builds on, before anybody has worked; and what people made of it. */
+const BaselineTaken = z.object({
+  type: z.literal("baseline-taken"),
+  commit: z.string(),
+  gates: z.array(GateOutcome),
+  /** By gate: failures that are known and do not count. */
+  accepted: z.record(z.string(), z.array(z.string())).exactOptional(),
+  /** Gates that are not run, by decision. */
+  dropped: z.array(z.string()).exactOptional(),
+  /** No gate runs at all, and that was accepted: what is complete is not verified. */
+  unverified: z.literal(true).exactOptional(),
+});
+
 const attemptOf = { phase: z.string(), attempt: z.int().min(1) };
 
 const AttemptStarted = z.object({
@@ -118,6 +180,7 @@ const AttemptDelivered = z.object({
   /** A commit on the attempt's base that holds exactly what the agent left. */
   commit: z.string(),
   claim: Claim,
+  traces: Traces.exactOptional(),
   model: z.string().exactOptional(),
 });
 const AttemptFailed = z.object({
@@ -126,6 +189,7 @@ const AttemptFailed = z.object({
   error: ErrorShape,
   claim: Claim.exactOptional(),
   gates: z.array(GateOutcome).exactOptional(),
+  findings: findings.exactOptional(),
 });
 const AttemptInterrupted = z.object({
   type: z.literal("attempt-interrupted"),
@@ -157,6 +221,14 @@ const PhaseVerified = z.object({
   modified: z.array(z.string()),
   deleted: z.array(z.string()),
   gates: z.array(GateOutcome),
+  /** Notes: nothing that kept it from landing. */
+  findings: findings.exactOptional(),
+  /** Gates that the project did not have before this phase. */
+  introduced: z.array(Gate).exactOptional(),
+  /** The set-up that they need, where it was another or none. */
+  setup: z.string().exactOptional(),
+  /** The blob with everything that was seen; its id is in the commit's trailers. */
+  evidence: z.string().exactOptional(),
   /** The blobs of the plan that its ticks were put into. */
   planFrom: z.string().exactOptional(),
   tasksChecked: z.int().min(0),
@@ -222,6 +294,7 @@ export const runEvents = [
   RunStarted,
   RunResumed,
   PlanReread,
+  BaselineTaken,
   AttemptStarted,
   AttemptDelivered,
   AttemptFailed,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { after, begin, deliver, noon, started } from "../../../test/run-story.ts";
+import { after, begin, deliver, noon, seen, started } from "../../../test/run-story.ts";
 import { fail, type Result, succeed } from "../failure.ts";
 import { type Limits, type Move, subjectOf } from "./next-moves.ts";
 import { type PlanRun, phaseOf } from "./progress.ts";
@@ -17,6 +17,8 @@ const question: Performed = {
 /** A world where everything goes well. */
 function goesWell(move: Move, run: PlanRun): Performed {
   switch (move.do) {
+    case "baseline":
+      return done(seen(run.tip));
     case "begin":
       return done(begin(move.phase, move.attempt, move.slot));
     case "work":

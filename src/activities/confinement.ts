@@ -1,0 +1,98 @@
+/**
+ * What an agent can write: its own work tree, git's objects and refs, and the rest of the machine;
+ * not the user's files, not our memory, not what git or the gates are told to do. The kernel sees
+ * to it, where it lets us; elsewhere the verification does what it can.
+ */
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import type { Access } from "../exec.ts";
+import type { RunSite } from "./run-site.ts";
+
+export function accessOf(
+  site: RunSite,
+  { cwd, scratch }: { readonly cwd: string; readonly scratch: string },
+): Access[] {
+  const { root } = site.project;
+  const { commonDir, gitDir } = site.git.place;
+  const closed = (...places: string[]): Access[] =>
+    places.map((place) => ({ path: place, writable: false }));
+  const open = (...places: string[]): Access[] =>
+    places.map((place) => ({ path: place, writable: true }));
+  // Somebody's home, or the place of temporary files: whoever works needs those.
+  const isNeeded = (folder: string): boolean =>
+    [os.homedir(), os.tmpdir()].some((place) => isIn(place, folder));
+  const trees = treesOf(commonDir, site.folders.attempts);
+  return [
+    ...closed(...[root, ...trees.map(({ tree }) => tree)].filter((tree) => !isNeeded(tree))),
+    ...open(commonDir),
+    ...closed(...ofGit.map((name) => path.join(commonDir, name))),
+    ...closed(
+      ...[commonDir, gitDir, ...trees.map(({ admin }) => admin)].flatMap((admin) =>
+        ["HEAD", "index"].map((name) => path.join(admin, name)),
+      ),
+    ),
+    ...closed(path.join(commonDir, "autodev"), ...refFiles(site)),
+    ...closed(...site.closed),
+    ...open(scratch, cwd),
+  ];
+}
+
+/** The work trees that people have of this repository, beside the one that the run is in. */
+function treesOf(commonDir: string, attempts: string): { tree: string; admin: string }[] {
+  const main = path.basename(commonDir) === ".git" ? path.dirname(commonDir) : undefined;
+  const linked = namesIn(path.join(commonDir, "worktrees")).flatMap((name) => {
+    const admin = path.join(commonDir, "worktrees", name);
+    try {
+      const tree = path.dirname(fs.readFileSync(path.join(admin, "gitdir"), "utf8").trim());
+      return path.dirname(tree) === attempts ? [] : [{ tree, admin }];
+    } catch {
+      return [];
+    }
+  });
+  return [...(main === undefined ? [] : [{ tree: main, admin: commonDir }]), ...linked];
+}
+
+const namesIn = (folder: string): string[] => (fs.existsSync(folder) ? fs.readdirSync(folder) : []);
+
+/** What is published goes there: nobody else puts anything on it while he works for us. */
+const refFiles = ({ git, run }: Pick<RunSite, "git" | "run">): string[] => {
+  const { target } = run();
+  return target.startsWith("refs/") ? [path.join(git.place.commonDir, target)] : [];
+};
+
+/** Only what is there can be closed: a folder that is missing could be made, and filled. */
+export function prepareConfinement(site: RunSite): void {
+  const { closed, git } = site;
+  const { commonDir } = git.place;
+  looseTarget(site);
+  for (const folder of [...closed, path.join(commonDir, "hooks"), path.join(commonDir, "info")]) {
+    try {
+      fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    } catch {
+      // A disk that is full or read-only keeps an agent from it as well.
+    }
+  }
+}
+
+/** A packed ref has no file that could be closed; git reads a loose one first. */
+function looseTarget(site: RunSite): void {
+  const { targetAt } = site.run();
+  for (const file of refFiles(site)) {
+    try {
+      if (!isCommit.test(targetAt) || fs.existsSync(file)) continue;
+      fs.mkdirSync(path.dirname(file), { recursive: true });
+      fs.writeFileSync(file, `${targetAt}\n`, { flag: "wx" });
+    } catch {
+      // Somebody's git was faster.
+    }
+  }
+}
+
+const isCommit = /^[0-9a-f]{40,64}$/;
+
+/** What other people's git would run or believe. */
+const ofGit = ["config", "config.worktree", "hooks", "info", "refs/autobuild"];
+
+const isIn = (place: string, folder: string): boolean =>
+  place === folder || place.startsWith(`${folder}${path.sep}`);

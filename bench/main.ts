@@ -15,6 +15,7 @@ import { peerRows } from "./peer.ts";
 import { measurePlan, measurePlanFlag, planRows } from "./plans.ts";
 import { median, type Row } from "./row.ts";
 import { runRows } from "./runs.ts";
+import { verificationRows } from "./verification.ts";
 
 const short = process.argv.includes("--short");
 /** This program again, for one plan: it leaves nothing behind. */
@@ -43,6 +44,7 @@ async function main(): Promise<number> {
     for (const row of await opening()) report(row);
     for (const row of planRows(scratch, short)) report(row);
     for (const row of peerRows(scratch, short)) report(row);
+    for await (const row of verificationRows(scratch, short)) report(row);
     for await (const row of runRows(scratch, short)) report(row);
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true });

@@ -18,7 +18,7 @@ const areas: Record<
     packages: ["node:"],
   },
   single: {
-    is: /^src\/(?:(?:config|git|clock|trust|sandbox|safe-text|stack|notify|result-tool)\.ts$|git\/)/,
+    is: /^src\/(?:(?:config|git|clock|trust|sandbox|safe-text|stack|dependency-cache|notify|result-tool)\.ts$|(?:git|stack)\/)/,
     mayImport: ["core", "single", "exec"],
     packages: ["node:", "yaml", "zod"],
   },

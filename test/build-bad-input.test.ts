@@ -105,7 +105,9 @@ describe("places in which nothing can be built:", { timeout: patience }, () => {
     expect(ran.err).toContain("no commit yet");
     git("add", "--all");
     git("commit", "--quiet", "--message=first");
-    expectComplete(await autodevIn({ cwd: root }, "build", "plan.md", "--commit=auto"));
+    expectComplete(
+      await autodevIn({ cwd: root }, "build", "plan.md", "--commit=auto", "--decide=recommended"),
+    );
   });
 
   it("a repository in the middle of a merge", async () => {
@@ -464,20 +466,19 @@ describe("an agent that", { timeout: patience }, () => {
     expectTidy(other);
   });
 
-  it("makes links that lead out has them committed as links; nothing is written through them", async () => {
+  it("makes links that lead out has failed, and nothing is written through them", async () => {
     const outside = makeFolder("outside");
     fs.writeFileSync(path.join(outside, "1.txt"), "theirs\n");
-    const repo = makeBuildRepo(planOf([{ id: "1" }, { id: "2", needs: ["1"] }]));
-    const agent = `case $AUTODEV_PHASE in
-      1) ln -s "${outside}" src; ln -s /etc/passwd secret; finish;;
-      2) rm src; mkdir src; echo mine > src/1.txt; finish;;
-      esac`;
-    expectComplete(await build(repo, [], { agent }));
-    expect(fs.readlinkSync(repo.at("secret"))).toBe("/etc/passwd");
-    expect(fs.lstatSync(repo.at("src")).isDirectory()).toBe(true);
-    expect(repo.read("src/1.txt")).toBe("mine\n");
-    expect(fs.readFileSync(path.join(outside, "1.txt"), "utf8")).toBe("theirs\n");
+    const repo = makeBuildRepo(vaguePhase);
+    const agent = `ln -s "${outside}" src; ln -s /etc/passwd secret; finish`;
+    const ran = await build(repo, ["--attempts=1"], { agent });
+    expect(ran.code, ran.all).toBe(4);
+    expect(phaseFile(repo, "1").error).toMatchObject({ type: "task_incomplete" });
+    expect(findingCodes(repo, "1")).toEqual(["leads-outside", "leads-outside"]);
+    expect(repo.exists("secret")).toBe(false);
     expect(fs.readdirSync(outside)).toEqual(["1.txt"]);
+    expectComplete(await build(repo));
+    expect(fs.readFileSync(path.join(outside, "1.txt"), "utf8")).toBe("theirs\n");
     expectTidy(repo);
   });
 
@@ -504,14 +505,17 @@ describe("an agent that", { timeout: patience }, () => {
         printf '#!/bin/sh\\n${evil}\\n' > "$top/hooks/$hook"; chmod +x "$top/hooks/$hook"
       done; touch "$MAILBOX/set"; ${working}`;
     const settings = repo.read(".git/config");
-    const ran = await build(repo, [], { agent, env: { MAILBOX: mailbox } });
-    expectComplete(ran);
+    const ran = await build(repo, ["--attempts=1"], { agent, env: { MAILBOX: mailbox } });
+    expectNoCrash(ran);
+    expect(ran.code, ran.all).toBe(4);
     expect(fs.readdirSync(mailbox)).toEqual(["set"]);
-    expect(repo.read("src/1.txt")).toBe("part 1\n");
+    expect(phaseFile(repo, "1").error).toMatchObject({ type: "gate_changed" });
+    expect(new Set(findingCodes(repo, "1"))).toEqual(new Set(["hook-planted"]));
     // Only now is it safe to look with a git of our own.
     repo.write(".git/config", settings);
     fs.rmSync(repo.at(".git/info/attributes"));
     fs.rmSync(repo.at(".git/hooks"), { recursive: true });
+    expectComplete(await build(repo));
     expect(subjects(repo)).toHaveLength(3);
     expectTidy(repo);
   });
@@ -566,11 +570,14 @@ describe("an agent that", { timeout: patience }, () => {
     expectTidy(repo);
   });
 
-  it("changes nothing at all, and says complete: nothing is lost, and the history says so", async () => {
-    const { repo } = await misbehave({ agent: "finish", exit: 0 });
-    expect(repo.git("show", "--format=", "--name-only", "HEAD").trim()).toBe(plan);
+  it("changes nothing at all, and says complete, has failed", async () => {
+    await misbehave({ agent: "finish", ...failing("task_incomplete", /no file was changed/) });
   });
 });
+
+/** What the verification of a phase found, in its order. */
+const findingCodes = (repo: Repo, id: string): string[] =>
+  (phaseFile(repo, id).verification?.findings ?? []).map(({ code }) => code);
 
 /** A git that knows who commits. */
 const own = "git -c user.name=A -c user.email=a@example.invalid";
@@ -743,7 +750,8 @@ describe("the run's own files, in other hands:", { timeout: patience }, () => {
 
 describe("while people go on working:", { timeout: patience }, () => {
   /** Their git, in their tree, from a script in the middle of an attempt. */
-  const theirGit = 'env -u GIT_DIR git -C "$USERS" -c user.name=U -c user.email=u@u';
+  const theirGit =
+    'env -u GIT_DIR -u GIT_COMMITTER_NAME -u GIT_COMMITTER_EMAIL git -C "$USERS" -c user.name=U -c user.email=u@u';
   const around = (repo: Repo, agent: string): Surroundings => ({
     agent,
     env: { USERS: repo.root },
@@ -921,6 +929,9 @@ describe("while people go on working:", { timeout: patience }, () => {
 
 // ── disks ──────────────────────────────────────────────────────────────────────────────────────
 
+/** Nobody is there to say whether a project without gates may be built. */
+const unwatched = ["--commit=auto", "--decide=recommended"];
+
 describe("a disk", { timeout: patience }, () => {
   it("that is full at any point of a run: named, nothing lost, and it goes on when there is room", async ({
     skip,
@@ -940,7 +951,7 @@ describe("a disk", { timeout: patience }, () => {
           "-c",
           `cat /dev/zero > ${disk.folder}/filler; truncate -s -${free * 4096} ${disk.folder}/filler`,
         );
-        const ran = await disk.autodev(root, "build", plan, "--commit=auto");
+        const ran = await disk.autodev(root, "build", plan, ...unwatched);
         expectNoCrash(ran);
         codes.push(ran.code);
         if (ran.code !== 0) {
@@ -949,7 +960,7 @@ describe("a disk", { timeout: patience }, () => {
           expect(ran.err, `${free}`).toMatch(/→ .*(?:space|room)/);
         }
         await disk.run("rm", path.join(disk.folder, "filler"));
-        const again = await disk.autodev(root, "build", plan, "--commit=auto");
+        const again = await disk.autodev(root, "build", plan, ...unwatched);
         expect(again.code, `${free}: ${again.all}`).toBe(0);
         const log = await disk.run("git", "-C", root, "log", "--format=%s");
         expect(log.out.trim().split("\n"), `${free}`).toHaveLength(4);
@@ -975,12 +986,12 @@ describe("a disk", { timeout: patience }, () => {
       await disk.run("mount", "-o", "remount,ro", disk.folder);
       const dry = await disk.autodev(root, "build", plan, "--dry-run");
       expect(dry.code, dry.all).toBe(0);
-      const ran = await disk.autodev(root, "build", plan, "--commit=auto");
+      const ran = await disk.autodev(root, "build", plan, ...unwatched);
       expectNoCrash(ran);
       expect(ran.code, ran.all).toBe(1);
       expect(ran.err).toMatch(/read-only/i);
       await disk.run("mount", "-o", "remount,rw", disk.folder);
-      const again = await disk.autodev(root, "build", plan, "--commit=auto");
+      const again = await disk.autodev(root, "build", plan, ...unwatched);
       expect(again.code, again.all).toBe(0);
     } finally {
       disk.end();

@@ -89,6 +89,7 @@ export const config = `gates:
 agents:
   mine:
     command: eval "$TEST_AGENT"
+    confined: false
 `;
 
 /** A plan and the settings above, committed. */
@@ -129,9 +130,10 @@ const finish = `finish() {
 export const working =
   'mkdir -p src; echo "part $AUTODEV_PHASE" > "src/$AUTODEV_PHASE.txt"; finish';
 
+/** A gate has nothing against what was there before: only then a run begins. */
 const environmentOf = ({ agent = working, gate = "true", env }: Surroundings) => ({
   TEST_AGENT: finish + agent,
-  TEST_GATE: gate,
+  TEST_GATE: `[ -n "$AUTODEV_PHASE" ] || exit 0; ${gate}`,
   ...env,
 });
 
@@ -338,6 +340,9 @@ export interface PhaseFileView {
     readonly committed: boolean;
     readonly commit_sha: string | null;
     readonly files_created: readonly string[];
+  } | null;
+  readonly verification: {
+    readonly findings?: readonly { readonly code: string; readonly message: string }[];
   } | null;
   readonly error: { readonly type: string; readonly message: string } | null;
   readonly [key: string]: unknown;

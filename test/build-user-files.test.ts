@@ -266,7 +266,7 @@ describe.concurrent("a branch that the user rewrites meanwhile", { timeout: pati
         "2": `echo 2 > 2.txt
           cd "$(git rev-parse --path-format=absolute --git-common-dir)/.."
           until [ "$(git log -1 --format=%s)" = "feat: part 1" ]; do sleep 0.1; done
-          until git -c user.name=x -c user.email=x@x commit --quiet --amend --message=better; do sleep 0.1; done`,
+          until env -u GIT_COMMITTER_NAME -u GIT_COMMITTER_EMAIL git -c user.name=x -c user.email=x@x commit --quiet --amend --message=better; do sleep 0.1; done`,
         "3": "echo 3 > 3.txt",
         "4": "echo 4 > 4.txt",
       },

@@ -143,20 +143,21 @@ function expectHalted(repo: Repo, mode: string): void {
       test: {
         passed: false,
         command: gateCommand,
-        output_summary: "ended with 1: it says nothing",
+        output_summary: "ended with 1",
       },
     },
     verification: {
       subagent_claimed: "complete",
       fresh_verification: "failed",
       verified_at: "<time>",
+      findings: [{ code: "gate-failed", level: "error", message: reason }],
     },
     commit: null,
     plan_updates: null,
     error: {
       type: "test_failure",
       message: reason,
-      details: "",
+      details: null,
       attempt_1_error: reason,
       attempt_2_error: reason,
     },
@@ -613,7 +614,7 @@ describe("which run:", { timeout: patience }, () => {
     const set = makeBuildRepo(onePhase, {
       ".autodev/config.yaml": "build: { commit: single, attempts: 3 }\n",
     });
-    expectComplete(await set.autodev("build", plan));
+    expectComplete(await set.autodev("build", plan, "--decide=recommended"));
     expect(set.read(".autobuild/config.json")).toContain('"commit_mode": "single"');
     expect(phaseFile(set, "1").max_attempts).toBe(3);
   });
@@ -991,9 +992,7 @@ describe("the plan changes under the run:", { timeout: patience }, () => {
 
   it("an agent's own ticks and edits of the plan are thrown away", async () => {
     const repo = makeBuildRepo(planOf([{ id: "1" }, { id: "2", needs: ["1"] }]));
-    const agent = `sed -i 's/\\[ \\]/[x]/; s/⬜/✅/; s/Part 2/Nothing/' ${plan}
-      mkdir -p .autobuild/phases; echo '{}' > .autobuild/phases/phase-2.json
-      ${working}`;
+    const agent = `sed -i 's/\\[ \\]/[x]/; s/⬜/✅/; s/Part 2/Nothing/' ${plan}; ${working}`;
     const ran = await build(repo, ["--only", "1"], { agent });
     expectComplete(ran);
     expect(repo.read(plan)).toMatch(/\| 2 \| Part 2 .*\| ⬜ \|/);

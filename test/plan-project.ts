@@ -96,7 +96,9 @@ interface Shape {
 export function makePlanProject(shape: Shape = {}): PlanProject {
   const repo = shape.root === undefined ? makeRepo({}, shape.name) : repoAt(shape.root);
   const { phases, agent, gate = "true" } = shape;
-  const agents = agent ? `agents: { mine: { command: 'sh "$PLAN_AGENT"' } }\n` : "";
+  const agents = agent
+    ? `agents: { mine: { command: 'sh "$PLAN_AGENT"', confined: false } }\n`
+    : "";
   repo.write(".autodev/config.yaml", `gates: { test: ${JSON.stringify(gate)} }\n${agents}`);
   if (phases) repo.write(shape.plan ?? planFile, planText(phases));
   return projectAt(repo.root, {

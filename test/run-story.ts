@@ -19,7 +19,11 @@ export const phasesOf = (needs: Needs): Extract<RunEvent, { type: "run-started" 
     asks: id,
   }));
 
-export function started(needs: Needs, mode: CommitMode = "auto"): PlanRun {
+export const started = (needs: Needs, mode: CommitMode = "auto"): PlanRun =>
+  after(startedUnseen(needs, mode), seen("c0"));
+
+/** Nobody has looked at the gates yet. */
+export function startedUnseen(needs: Needs, mode: CommitMode = "auto"): PlanRun {
   const nothing = { language: null, framework: null, package_manager: null };
   const run = evolveRun(undefined, {
     type: "run-started",
@@ -43,6 +47,9 @@ export function started(needs: Needs, mode: CommitMode = "auto"): PlanRun {
   if (!run) throw new Error("it has not begun");
   return run;
 }
+
+/** The gates on what the run builds on: all is well. */
+export const seen = (commit: string): RunEvent => ({ type: "baseline-taken", commit, gates: [] });
 
 export const after = (run: PlanRun, ...events: readonly RunEvent[]): PlanRun =>
   events.reduce<PlanRun>((known, event) => {

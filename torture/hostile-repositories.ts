@@ -79,6 +79,10 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["doctor", "--fix", "--take", "ours"],
     ["doctor", "--report"],
   ],
+  audit: [
+    ["audit", "HEAD"],
+    ["audit", "HEAD", "--no-gates", "--json"],
+  ],
   trust: [
     ["trust", planFile],
     ["trust", planFile, "--agent", "mine", "--json"],

@@ -215,6 +215,7 @@ const hooks: Vector[] = [
   {
     name: "hooks of every name",
     group: "hooks",
+    approvable: true,
     plant(site) {
       for (const name of hookNames) {
         site.write(
@@ -228,6 +229,7 @@ const hooks: Vector[] = [
   },
   {
     name: "hooks in the tree",
+    approvable: true,
     plant(site) {
       for (const name of hookNames) {
         site.write(

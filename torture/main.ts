@@ -13,6 +13,7 @@ import { fuzzPlans } from "./fuzz-plans.ts";
 import { fuzzStateFiles } from "./fuzz-state-files.ts";
 import { hostileRepositories } from "./hostile-repositories.ts";
 import { killSweep } from "./kill-sweep.ts";
+import { liars } from "./liars.ts";
 import { lockRaces } from "./lock-races.ts";
 import { plantedBugs } from "./mutants.ts";
 import { powerCuts } from "./power-cuts.ts";
@@ -44,6 +45,7 @@ const rows: readonly Row[] = [
   runKills,
   runPowerCuts,
   userBytes,
+  liars,
   plantedBugs,
 ];
 

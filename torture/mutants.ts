@@ -2,15 +2,33 @@
  * Tests of the tests: a bug is planted, and the row that guards against it must fail. A row that
  * stays green over a planted bug proves nothing when it is green.
  */
+import * as fs from "node:fs";
 import { createRequire } from "node:module";
+import * as path from "node:path";
 import { crash } from "./crash-runs.ts";
 import { enumerate, type Subject } from "./crash-states.ts";
 import { raceAnswers } from "./decision-races.ts";
 import { fuzzPlanted } from "./fuzz-plans.ts";
 import type { fuzz } from "./fuzz-state-files.ts";
 import { sweep } from "./kill-sweep.ts";
+import { liars, tryLiar } from "./liars/judge.ts";
+import type { Liar } from "./liars/kind.ts";
+import { openCourt } from "./liars/trial.ts";
 import { race } from "./lock-races.ts";
-import { again, bundle, type Context, judged, type Outcome, type Plant, type Row } from "./rig.ts";
+import {
+  again,
+  bundle,
+  type Context,
+  ending,
+  freshFolder,
+  judged,
+  type Outcome,
+  type Plant,
+  type Row,
+  repositoryRoot,
+  run,
+  temporaryFolder,
+} from "./rig.ts";
 import { killAll } from "./run-kills.ts";
 import { cutRuns } from "./run-power-cuts.ts";
 import { simulatePlanted } from "./simulated-runs.ts";
@@ -364,7 +382,7 @@ export const plantedBugs: Row = {
 async function catchAll(context: Context): Promise<Outcome> {
   const failures: string[] = [];
   const figures = { planted: 0, caught: 0, "left to the full tier": 0 };
-  for (const { name, guard, plant, slow } of bugs) {
+  for (const { name, guard, plant, slow } of [...bugs, ...verifierBugs]) {
     if (context.onlyCase !== undefined && context.onlyCase !== name) continue;
     if (slow && context.tier === "ci" && context.onlyCase === undefined) {
       figures["left to the full tier"]++;
@@ -380,3 +398,556 @@ async function catchAll(context: Context): Promise<Outcome> {
   }
   return judged(figures, failures);
 }
+
+// ── the verifier ───────────────────────────────────────────────────────────────────────────────
+
+/** Tests of ours, run on the source with the bug in it: at least one has to fail. */
+const byTests =
+  (file: string, named = ""): Guard =>
+  async (context, plant) => {
+    const folder = freshFolder(context.scratch, "tests");
+    fs.writeFileSync(path.join(folder, "vitest.config.mjs"), configWith(plant, folder));
+    return testOutcome(folder, file, named);
+  };
+
+/** The same for tests that start the program: they get one with the bug in it. */
+const byProgramTests =
+  (file: string, named: string): Guard =>
+  async (context, plant) => {
+    const folder = freshFolder(context.scratch, "tests");
+    fs.writeFileSync(path.join(folder, "vitest.config.mjs"), configWith(undefined, folder));
+    const binary = await plantedProgram(context.scratch, plant);
+    return testOutcome(folder, file, named, { AUTODEV_TEST_BINARY: binary });
+  };
+
+/** As a plugin of the runner's: the source itself stays as it is. */
+const configWith = (plant: Plant | undefined, folder: string): string => `
+const plant = ${JSON.stringify(plant ?? null)};
+export default {
+  cacheDir: ${JSON.stringify(path.join(folder, "cache"))},
+  test: { pool: "threads", isolate: false, testTimeout: 60_000 },
+  plugins: [{
+    name: "plant",
+    enforce: "pre",
+    transform(code, id) {
+      if (!plant || id !== ${JSON.stringify(repositoryRoot())} + "/" + plant.file) return undefined;
+      const parts = code.split(plant.find);
+      if (parts.length !== 2) throw new Error(plant.file + " holds " + (parts.length - 1) + " times what the planted bug replaces: " + plant.find);
+      return parts.join(plant.replace);
+    },
+  }],
+};
+`;
+
+async function testOutcome(
+  folder: string,
+  file: string,
+  named: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
+  const report = path.join(folder, "report.json");
+  const ran = await run(
+    [
+      process.execPath,
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      file,
+      `--config=${path.join(folder, "vitest.config.mjs")}`,
+      `--root=${repositoryRoot()}`,
+      "--reporter=json",
+      `--outputFile=${report}`,
+      ...(named === "" ? [] : [`--testNamePattern=${named}`]),
+    ],
+    { cwd: repositoryRoot(), env, timeoutMs: 300_000 },
+  );
+  if (!fs.existsSync(report)) throw new Error(`${file} was not run: ${ending(ran)}`);
+  const { testResults } = JSON.parse(fs.readFileSync(report, "utf8")) as TestReport;
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+  // A file that cannot even be loaded has found nothing out.
+  if (!results.some(({ status }) => status === "passed" || status === "failed")) {
+    throw new Error(`no test of ${file} was run: ${testResults[0]?.message || ending(ran)}`);
+  }
+  const failed = results.filter(({ status }) => status === "failed");
+  return judged(
+    { tests: results.length },
+    failed.map(({ fullName }) => fullName),
+  );
+}
+
+interface TestReport {
+  readonly testResults: readonly {
+    readonly message?: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+/** Liars whom the program with the bug in it believes, or calls by another name. */
+const byLiars =
+  (...kinds: readonly Liar[]): Guard =>
+  async (context, plant) => {
+    const court = openCourt(await plantedProgram(context.scratch, plant), context.scratch);
+    const failures: string[] = [];
+    for (const liar of kinds) {
+      const { wrong } = await tryLiar(court, liar);
+      if (wrong !== undefined && /^(?:believed|named wrongly)/.test(wrong)) {
+        failures.push(`${liar.name}: ${wrong}`);
+      }
+    }
+    return judged({ liars: kinds.length }, failures);
+  };
+
+function liar(name: string): Liar {
+  const found = liars.find((kind) => kind.name === name);
+  if (!found) throw new Error(`there is no kind ${name}`);
+  return found;
+}
+
+/** The same, said in its result. */
+function openly(kind: Liar): Liar {
+  const { result: _, ...silent } = kind;
+  return silent;
+}
+
+/** The shipped commands, `build` with the bug in it. */
+async function plantedProgram(scratch: string, plant: Plant): Promise<string> {
+  const folder = freshFolder(scratch, "program");
+  commandsAsTheyAre ??= bundleCommands();
+  fs.cpSync(await commandsAsTheyAre, folder, { recursive: true });
+  await bundle("src/cli/commands/build.ts", { out: path.join(folder, "build.cjs"), plant });
+  return path.join(folder, "main.cjs");
+}
+
+let commandsAsTheyAre: Promise<string> | undefined;
+
+async function bundleCommands(): Promise<string> {
+  const folder = temporaryFolder("commands");
+  const commands = fs
+    .readdirSync(path.join(repositoryRoot(), "src/cli/commands"))
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "build.ts")
+    .map((name) => `commands/${name}`);
+  for (const name of ["program.ts", ...commands]) {
+    const out = path.join(folder, `${path.basename(name, ".ts")}.cjs`);
+    await bundle(`src/cli/${name}`, { out });
+  }
+  fs.writeFileSync(
+    path.join(folder, "main.cjs"),
+    `globalThis.AUTODEV_VERSION = "0.0.0";\nrequire("./program.cjs").runProgram(process.argv.slice(2));\n`,
+  );
+  return folder;
+}
+
+const checksFile = "src/core/verification.ts";
+const inVerification = (name: string): string => `src/core/verification/${name}.ts`;
+const inActivities = (name: string): string => `src/activities/${name}.ts`;
+const byChecks = byTests("src/core/verification.test.ts");
+const byPaths = byTests("src/core/verification/paths.test.ts");
+const byEvidence = byTests("src/core/evidence.test.ts");
+const byAudit = byTests("src/core/audit.test.ts");
+
+const verifierBugs: readonly PlantedBug[] = [
+  {
+    name: "gates-added-to-freely",
+    guard: byChecks,
+    plant: {
+      file: inVerification("surface"),
+      find: "if (introduces)",
+      replace: 'if (is === "added")',
+    },
+  },
+  {
+    name: "other-programs-not-told",
+    guard: byChecks,
+    plant: { file: inVerification("surface"), find: "...toolsChanged.map(", replace: "...[].map(" },
+  },
+  {
+    name: "hooks-not-told",
+    slow: true,
+    guard: byChecks,
+    plant: { file: inVerification("surface"), find: "...hooksChanged.map(", replace: "...[].map(" },
+  },
+  {
+    name: "history-not-asked-for",
+    guard: byChecks,
+    plant: {
+      file: checksFile,
+      find: "  history,\n  stateUntouched,",
+      replace: "  stateUntouched,",
+    },
+  },
+  {
+    name: "own-files-only-a-note",
+    guard: byChecks,
+    plant: {
+      file: inVerification("traces"),
+      find: 'failure("state-touched"',
+      replace: 'note("state-touched"',
+    },
+  },
+  {
+    name: "links-taken-the-wrong-way-round",
+    guard: byChecks,
+    plant: {
+      file: inVerification("traces"),
+      find: "leadsTo === undefined",
+      replace: "leadsTo !== undefined",
+    },
+  },
+  {
+    name: "tests-weakened-as-nobody-asked",
+    guard: byChecks,
+    plant: {
+      file: inVerification("tests"),
+      find: "!isAskedFor(phase, change)",
+      replace: "isAskedFor(phase, change)",
+    },
+  },
+  {
+    name: "declared-tests-deleted-freely",
+    slow: true,
+    guard: byChecks,
+    plant: {
+      file: inVerification("tests"),
+      find: 'change === "delete")',
+      replace: 'change !== "create")',
+    },
+  },
+  {
+    name: "recorded-output-replaced",
+    slow: true,
+    guard: byChecks,
+    plant: {
+      file: inVerification("tests"),
+      find: 'is !== "created"',
+      replace: 'is === "deleted"',
+    },
+  },
+  {
+    name: "skipped-counted-as-run",
+    slow: true,
+    guard: byChecks,
+    plant: {
+      file: inVerification("gates"),
+      find: "({ passed, failed }: TestCounts): number => passed + failed",
+      replace: "({ passed, failed, skipped }: TestCounts): number => passed + failed + skipped",
+    },
+  },
+  {
+    name: "skipped-counted-as-passed",
+    guard: byChecks,
+    plant: {
+      file: inVerification("gates"),
+      find: "tests.passed >= before.passed +",
+      replace: "tests.passed + tests.skipped >= before.passed +",
+    },
+  },
+  {
+    name: "added-tests-off-by-one",
+    guard: byChecks,
+    plant: {
+      file: inVerification("gates"),
+      find: "now >= before + testsAdded",
+      replace: "now >= before + testsAdded - 1",
+    },
+  },
+  {
+    name: "claimed-gates-believed",
+    guard: byChecks,
+    plant: {
+      file: inVerification("gates"),
+      find: "if (passed !== false) return [];",
+      replace: "if (passed !== false || claim.gates?.[name] === true) return [];",
+    },
+  },
+  {
+    name: "claim-compared-with-the-wrong-side",
+    slow: true,
+    guard: byChecks,
+    plant: {
+      file: inVerification("gates"),
+      find: "claim.gates?.[name] === true;",
+      replace: "claim.gates?.[name] === false;",
+    },
+  },
+  {
+    name: "ignored-files-taken-for-missing",
+    guard: byChecks,
+    plant: {
+      file: inVerification("claims"),
+      find: "ignored.has(file)",
+      replace: "!ignored.has(file)",
+    },
+  },
+  {
+    name: "open-tasks-the-wrong-way-round",
+    slow: true,
+    guard: byChecks,
+    plant: {
+      file: inVerification("claims"),
+      find: "completed < total",
+      replace: "completed > total",
+    },
+  },
+  {
+    name: "nothing-taken-for-work",
+    guard: byChecks,
+    plant: {
+      file: inVerification("declared"),
+      find: "changes.length > 0",
+      replace: "changes.length >= 0",
+    },
+  },
+  {
+    name: "declared-files-ignored",
+    guard: byChecks,
+    plant: { file: inVerification("declared"), find: "...unmet(facts), ", replace: "" },
+  },
+  {
+    name: "files-outside-ignored",
+    slow: true,
+    guard: byChecks,
+    plant: { file: inVerification("declared"), find: ", ...outside(facts)", replace: "" },
+  },
+  {
+    name: "other-phases-files-taken",
+    guard: byChecks,
+    plant: {
+      file: inVerification("declared"),
+      find: "owner === undefined && (",
+      replace: "(",
+    },
+  },
+  {
+    name: "deleted-files-fulfil-the-definition",
+    guard: byChecks,
+    plant: { file: inVerification("declared"), find: "deleted.has(file) || ", replace: "" },
+  },
+  {
+    name: "error-of-the-mildest-finding",
+    guard: byChecks,
+    plant: {
+      file: checksFile,
+      find: "weight(a) - weight(b)",
+      replace: "weight(b) - weight(a)",
+    },
+  },
+  {
+    name: "every-gate-fails-alike",
+    slow: true,
+    guard: byChecks,
+    plant: { file: checksFile, find: '(gateError ?? "gate_failure")', replace: '"gate_failure"' },
+  },
+  {
+    name: "folders-covered-by-their-beginning",
+    guard: byPaths,
+    plant: {
+      file: inVerification("paths"),
+      find: "path.startsWith(`${plain}/`)",
+      replace: "path.startsWith(plain)",
+    },
+  },
+  {
+    name: "trailers-of-the-whole-message",
+    guard: byEvidence,
+    plant: {
+      file: "src/core/evidence.ts",
+      find: '.at(-1) ?? "";',
+      replace: '.join("\\n");',
+    },
+  },
+  {
+    name: "anything-named-as-evidence",
+    guard: byEvidence,
+    plant: {
+      file: "src/core/evidence.ts",
+      find: "/^[0-9a-f]{40,64}$/.test(id)",
+      replace: 'id !== ""',
+    },
+  },
+  {
+    name: "audit-without-trees",
+    guard: byAudit,
+    plant: { file: "src/core/audit.ts", find: "last.tree !== tree", replace: 'last.tree === ""' },
+  },
+  {
+    name: "audit-without-gates",
+    guard: byAudit,
+    plant: {
+      file: "src/core/audit.ts",
+      find: "if (gate.passed === false)",
+      replace: "if (gate.passed === null)",
+    },
+  },
+  {
+    name: "audit-of-anybodys-evidence",
+    slow: true,
+    guard: byAudit,
+    plant: { file: "src/core/audit.ts", find: "each.run !== trailers.run || ", replace: "" },
+  },
+  // What is gathered takes a whole run to see.
+  {
+    name: "programs-not-compared",
+    slow: true,
+    guard: byLiars(liar("shadow-on-the-path")),
+    plant: {
+      file: inActivities("gather-facts"),
+      find: "toolsChanged: changedTools(site)",
+      replace: "toolsChanged: []",
+    },
+  },
+  {
+    name: "hooks-not-compared",
+    slow: true,
+    guard: byProgramTests(
+      "test/build-bad-input.test.ts",
+      "names programs in git's configuration has none of them run",
+    ),
+    plant: {
+      file: inActivities("gather-facts"),
+      find: "hooksChanged: hooks.value",
+      replace: "hooksChanged: []",
+    },
+  },
+  {
+    name: "history-not-looked-at",
+    slow: true,
+    guard: byLiars(liar("deletes-a-tag")),
+    plant: {
+      file: inActivities("traces"),
+      find: "history.value.length > 0 &&",
+      replace: "history.value.length < 0 &&",
+    },
+  },
+  {
+    name: "traces-dropped",
+    slow: true,
+    guard: byLiars(liar("nested-repository")),
+    plant: {
+      file: inActivities("gather-facts"),
+      find: "    traces,\n",
+      replace: "    traces: {},\n",
+    },
+  },
+  {
+    name: "surface-of-the-wrong-commit",
+    slow: true,
+    guard: byLiars(liar("runner-program")),
+    plant: {
+      file: inActivities("gate-surface"),
+      find: "await site.surfaceAt(commit)",
+      replace: "await site.surfaceAt(onto)",
+    },
+  },
+  {
+    name: "gates-run-on-what-was-there",
+    slow: true,
+    guard: byLiars(liar("tests-not-run")),
+    plant: {
+      file: inActivities("run-gates"),
+      find: "{ slot, commit });",
+      replace: "{ slot, commit: phase === undefined ? commit : run.tip });",
+    },
+  },
+  {
+    name: "only-the-first-gate-run",
+    slow: true,
+    guard: byLiars(liar("tests-not-run")),
+    plant: {
+      file: inActivities("run-gates"),
+      find: "of wanted) {",
+      replace: "of wanted.slice(0, 1)) {",
+    },
+  },
+  {
+    name: "exit-code-not-looked-at",
+    slow: true,
+    guard: byLiars(liar("linter-not-run")),
+    plant: {
+      file: inActivities("run-gates"),
+      find: "code === 0 && !timedOut",
+      replace: "code !== null && !timedOut",
+    },
+  },
+  {
+    name: "exit-0-believed",
+    slow: true,
+    guard: byLiars(liar("failing-but-zero")),
+    plant: {
+      file: inActivities("run-gates"),
+      find: " && (report?.failed ?? 0) === 0",
+      replace: "",
+    },
+  },
+  {
+    name: "counts-before-forgotten",
+    slow: true,
+    guard: byLiars(liar("exit-in-the-test")),
+    plant: {
+      file: inActivities("gather-facts"),
+      find: "countsBefore: run.counts",
+      replace: "countsBefore: {}",
+    },
+  },
+  {
+    name: "other-phases-files-not-known",
+    slow: true,
+    guard: byLiars(openly(liar("the-next-phase-too"))),
+    plant: {
+      file: inActivities("gather-facts"),
+      find: "&& open.has(each.id)",
+      replace: "&& !open.has(each.id)",
+    },
+  },
+  {
+    name: "conflict-marks-not-looked-for",
+    slow: true,
+    guard: byLiars(liar("conflict-markers")),
+    plant: {
+      file: inActivities("gather-facts"),
+      find: 'line.startsWith(">>>>>>> ")',
+      replace: 'line.startsWith(">>>>>>>>> ")',
+    },
+  },
+  {
+    name: "bite-takes-the-tests-back",
+    slow: true,
+    guard: byProgramTests("test/truth-phases.test.ts", "are not those that fail without the code"),
+    plant: {
+      file: inActivities("bite"),
+      find: "new Map(code.map(",
+      replace: "new Map(tests.map(",
+    },
+  },
+  {
+    name: "accepted-names-ignored",
+    slow: true,
+    guard: byProgramTests("test/truth-baseline.test.ts", "stays as it is if people accept it"),
+    plant: {
+      file: inActivities("run-gates"),
+      find: "!names.has(withoutLine(failure))",
+      replace: "names.size === 0",
+    },
+  },
+  {
+    name: "evidence-of-another-tree",
+    slow: true,
+    guard: byProgramTests("test/truth-receipts.test.ts", "holds for one commit"),
+    plant: {
+      file: inActivities("evidence"),
+      find: "tree: seen.tree",
+      replace: "tree: seen.onto",
+    },
+  },
+  {
+    name: "checkout-not-made-anew",
+    slow: true,
+    guard: byTests(
+      "src/activities/clean-checkout.test.ts",
+      "is made anew where a command has|what a command has left",
+    ),
+    plant: {
+      file: inActivities("clean-checkout"),
+      find: "await rename(each, path.join(gone, path.basename(each)));",
+      replace: "",
+    },
+  },
+];

@@ -70,6 +70,7 @@ const mostDeaths = 5;
 const slotted = (move: Move): move is Extract<Move, { slot: number }> => "slot" in move;
 const isAbout = (busy: readonly Move[], { id }: Record_): boolean =>
   busy.some((move) => "phase" in move && move.do !== "publish" && move.phase === id);
+const isBaseline = (move: Move): boolean => move.do === "baseline";
 const publishes = (move: Move): boolean =>
   move.do === "publish" || move.do === "publish-run" || move.do === "review";
 
@@ -81,6 +82,8 @@ export class RunModel {
   private published = 0;
   private reviewed = "";
   private tip: string;
+  /** The gates were seen on the tip that people's commits, or the beginning, have given. */
+  private seen = false;
   private readonly mode: CommitMode;
   private readonly most: number;
 
@@ -120,6 +123,11 @@ export class RunModel {
       case "target-moved":
         for (const { phase } of this.landed.splice(this.published)) this.at(phase).place = "handed";
         this.tip = event.commit;
+        this.seen = false;
+        return;
+      case "baseline-taken":
+        // Found out too late that people's commits came first: it does not count.
+        this.seen ||= event.commit === this.tip;
         return;
       case "review-passed":
         this.reviewed = event.commit;
@@ -250,7 +258,15 @@ export class RunModel {
         subject,
       );
     }
+    this.must(
+      this.seen || publishes(move) || move.do === "baseline" || move.do === "end",
+      `${move.do} before the gates were seen on what it builds on`,
+      move,
+    );
     switch (move.do) {
+      case "baseline":
+        this.must(!this.seen && !busy.some(isBaseline), "the baseline taken twice", move);
+        return;
       case "begin": {
         if (!subject) return;
         const ready = subject.place === "waiting" && subject.until <= facts.now;
@@ -291,6 +307,24 @@ export class RunModel {
   /** The driver waits for one of `busy` to end: nothing that could be done is left undone. */
   rest(busy: readonly Move[], facts: Facts): void {
     if (facts.stopping) return;
+    this.restOfPhases(busy, facts);
+    const waits = this.published < this.landed.length && !facts.withheld.has("publishing");
+    const mayBe = !facts.review || this.reviewed === this.tip;
+    const whole = this.mode !== "single" || this.all.every(isDone);
+    if (waits && mayBe && whole)
+      this.must(busy.some(publishes), "nobody publishes", this.landed[this.published]?.phase ?? "");
+  }
+
+  private restOfPhases(busy: readonly Move[], facts: Facts): void {
+    if (!this.seen) {
+      const due = this.all.some(
+        (each) =>
+          !isDone(each) && each.place !== "lost" && this.isMet(each) && this.isChosen(each, facts),
+      );
+      const known = busy.some(isBaseline) || facts.withheld.has("baseline");
+      this.must(!due || known, "nobody looks at the gates", this.tip);
+      return;
+    }
     const free = busy.filter(slotted).length < facts.jobs;
     const landing = busy.some((move) => move.do === "land");
     for (const each of this.all) {
@@ -313,11 +347,6 @@ export class RunModel {
         parked,
       );
     }
-    const waits = this.published < this.landed.length && !facts.withheld.has("publishing");
-    const mayBe = !facts.review || this.reviewed === this.tip;
-    const whole = this.mode !== "single" || this.all.every(isDone);
-    if (waits && mayBe && whole)
-      this.must(busy.some(publishes), "nobody publishes", this.landed[this.published]?.phase ?? "");
   }
 
   /** `how` is what the driver says about the end. */

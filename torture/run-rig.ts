@@ -414,6 +414,7 @@ const withoutNames = (text: string): string =>
   text
     .replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "<uuid>")
     .replace(/\br[0-9a-f]{10}\b/g, "<run>")
+    .replace(/Autobuild-Evidence: [0-9a-f]+/g, "Autobuild-Evidence: <sha>")
     .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>")
     .replace(/"duration_seconds": [\d.]+/g, '"duration_seconds": <time>');
 
@@ -448,6 +449,8 @@ function filesIn(root: string): string {
 
 // ── what must be gone ──────────────────────────────────────────────────────────────────────────
 
+const evidence = "refs/autobuild/evidence/";
+
 function leftovers(site: Site, run: string | undefined): string[] {
   const wrong: string[] = [];
   const left = (what: string, names: readonly string[]): void => {
@@ -463,8 +466,30 @@ function leftovers(site: Site, run: string | undefined): string[] {
   left(
     "refs of another run are left",
     refs.filter(
-      (ref) => ref.startsWith("refs/autobuild/") && !ref.startsWith(`refs/autobuild/${run}/`),
+      (ref) =>
+        ref.startsWith("refs/autobuild/") &&
+        !ref.startsWith(`refs/autobuild/${run}/`) &&
+        !ref.startsWith(evidence),
     ),
+  );
+  // Each receipt is of a commit that is there, and each commit's receipt can be read.
+  const receipts = refs
+    .filter((ref) => ref.startsWith(evidence))
+    .map((ref) => ref.slice(evidence.length));
+  const named = new Set(
+    [
+      ...git(site, "log", "--format=%B", `refs/autobuild/${run}/landed`).matchAll(
+        /^Autobuild-Evidence: (.*)$/gm,
+      ),
+    ].map(([, id]) => id ?? ""),
+  );
+  left(
+    "receipts of no commit are left",
+    receipts.filter((id) => !named.has(id)),
+  );
+  left(
+    "receipts are missing",
+    [...named].filter((id) => !receipts.includes(id)),
   );
   const all = fs.readdirSync(site.repo, { recursive: true, encoding: "utf8" });
   left(
@@ -639,15 +664,18 @@ const sixPhases: readonly PlannedPhase[] = [
   },
 ];
 
+/** What the run builds on passes: only a phase can be wrong. */
+const afterwards = '[ -z "$AUTODEV_PHASE" ] ||';
+
 const sixFiles: Readonly<Record<string, string>> = {
   [planFile]: planText("Six phases", sixPhases),
   "old/legacy.txt": "nobody needs it\n",
   "list.txt": "alpha\nbeta\ngamma\n",
-  ".autodev/config.yaml": 'gates:\n  test: "test -d src"\n  lint: "! grep -rq BAD src"\n',
+  ".autodev/config.yaml": `gates:\n  test: '${afterwards} test -d src'\n  lint: "! grep -rq BAD src"\n`,
 };
 
 /** Gates that name what a phase makes: what it takes to trust them changes under way. */
-const namingGates = 'gates:\n  test: "test -f src/base.txt"\n  lint: "! grep -rq BAD src"\n';
+const namingGates = `gates:\n  test: '${afterwards} test -f src/base.txt'\n  lint: "! grep -rq BAD src"\n`;
 
 const idsOf = (phases: readonly PlannedPhase[]): string[] =>
   phases.map(({ id }) => id.toLowerCase());
@@ -714,7 +742,7 @@ export const two = (mode: Scenario["mode"]): Scenario => ({
   files: {
     [planFile]: planText("Two phases", twoPhases),
     "old.txt": "old\n",
-    ".autodev/config.yaml": 'gates:\n  test: "test -d src"\n',
+    ".autodev/config.yaml": `gates:\n  test: '${afterwards} test -d src'\n`,
   },
   dirty: false,
   phases: idsOf(twoPhases),

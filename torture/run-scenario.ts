@@ -32,6 +32,9 @@ export interface Scenario {
   readonly reviewAnswer: { readonly when: When; readonly key: "A" | "B" };
   readonly againAnswer: { readonly when: When; readonly key: "A" | "B" };
   readonly rewrittenAnswer: { readonly when: When; readonly key: "A" | "B" };
+  /** A gate fails on what the run builds on. */
+  readonly redBaseline: boolean;
+  readonly baselineAnswer: { readonly when: When; readonly key: "A" | "B" };
   /** The share of sessions that wait for a usage limit to pass. */
   readonly waits: number;
   /** The share of sessions that do only some of the phases. */
@@ -65,6 +68,8 @@ export function scenarioOf(seed: number, index: number, most = 40): Scenario {
     reviewAnswer: answer(random, 0.1),
     againAnswer: answer(random, 0.4),
     rewrittenAnswer: answer(random, 0.2),
+    redBaseline: random.chance(0.15),
+    baselineAnswer: answer(random, 0.2),
     waits: oneOf(random, [0, 0.5, 1, 1]),
     selections: random.chance(0.05) ? 0.5 : 0,
     crashes: disturbed ? random.between(1, 20) : 0,

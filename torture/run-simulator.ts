@@ -466,6 +466,7 @@ function checkEnd({ scenario, model, world, log }: Life, breach: Breach): void {
   const silent = new Set(
     unanswered.flatMap((id) => (id.startsWith("again ") ? [id.split(" ")[1] ?? ""] : [])),
   );
+  const unseen = unanswered.some((id) => id.startsWith("baseline "));
   const expected = new Map<string, Standing>();
   for (const { id, dependsOn, skipped } of inOrder(scenario)) {
     const needs = dependsOn.map((need) => expected.get(need));
@@ -475,7 +476,7 @@ function checkEnd({ scenario, model, world, log }: Life, breach: Breach): void {
         ? "complete"
         : needs.some((each) => each === "failed" || each === "blocked")
           ? "blocked"
-          : needs.includes("open") || (silent.has(id) && standing.get(id) === "open")
+          : needs.includes("open") || ((unseen || silent.has(id)) && standing.get(id) === "open")
             ? "open"
             : scenario.behaviours.get(id)?.endless !== undefined
               ? "failed"

@@ -212,6 +212,16 @@ export function createWorld(scenario: Scenario): World {
     });
   }
 
+  function* baseline(run: PlanRun, session: Session): Task {
+    for (let steps = session.random.between(0, 3); steps > 0; steps--) {
+      yield;
+      if (session.stopping || session.calledOff) return done();
+    }
+    const key = scenario.redBaseline ? ask(`baseline ${run.tip}`, scenario.baselineAnswer) : "A";
+    if (key === undefined || key === "B") return asking("it is red");
+    return done({ type: "baseline-taken", commit: run.tip, gates: [] });
+  }
+
   // ── publishing ───────────────────────────────────────────────────────────────────────────────
 
   function* publish(move: Of<"publish">, run: PlanRun): Task {
@@ -315,6 +325,8 @@ export function createWorld(scenario: Scenario): World {
     isIn,
     perform(move, run, session) {
       switch (move.do) {
+        case "baseline":
+          return baseline(run, session);
         case "begin":
           return begin(move, run);
         case "work":

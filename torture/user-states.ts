@@ -53,7 +53,7 @@ export const projectFiles: Readonly<Record<string, string>> = {
   "mine/a.txt": "mine\n",
   "mine/b c.txt": "mine too\n",
   "mine/sub/x.txt": "x\n",
-  ".autodev/config.yaml": `gates: { test: 'sh "$TORTURE/gate.sh"' }\nagents: { mine: { command: 'sh "$TORTURE/agent.sh"' } }\n`,
+  ".autodev/config.yaml": `gates: { test: 'sh "$TORTURE/gate.sh"' }\nagents: { mine: { command: 'sh "$TORTURE/agent.sh"', confined: false } }\n`,
   [planFile]: `# A plan
 
 | Phase | Name  | Depends On | Parallel With | Estimate | Status |

@@ -424,7 +424,7 @@ function allowedHere(): Allowed {
   const { stdout } = spawnSync("git", ["--exec-path"], { encoding: "utf8" });
   return {
     programs: new Set([
-      ...["git", "flock", "setpriv", "unshare", "notify-send"].flatMap(real),
+      ...["git", "flock", "setpriv", "unshare", "mount", "notify-send"].flatMap(real),
       process.execPath,
       fs.realpathSync(process.execPath),
     ]),

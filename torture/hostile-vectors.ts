@@ -836,7 +836,18 @@ const memory: Vector[] = [
 
 // ── what lies in the tree ──────────────────────────────────────────────────────────────────────
 
-const ownNames = ["git", "node", "sh", "flock", "setpriv", "unshare", "npm", "test", "notify-send"];
+const ownNames = [
+  "git",
+  "node",
+  "sh",
+  "flock",
+  "setpriv",
+  "unshare",
+  "mount",
+  "npm",
+  "test",
+  "notify-send",
+];
 
 const tree: Vector[] = [
   {

@@ -380,6 +380,7 @@ export async function createVolume(
     mountPoint,
     async mountAgain() {
       await unmount(mountPoint);
+      await letGo(device);
       must("mount", "-t", name, device, mountPoint);
     },
     async discard() {
@@ -398,6 +399,25 @@ async function unmount(mountPoint: string): Promise<void> {
     if (tries === 200 || !/busy/.test(stderr)) throw new Error(`umount: ${stderr.trim()}`);
     await sleep(10);
   }
+}
+
+/**
+ * Anybody who made a mount namespace meanwhile has the old mount in it, and as long as he has it,
+ * mounting again gives back the file system whose power was cut.
+ */
+async function letGo(device: string): Promise<void> {
+  const holds = (pid: string): boolean => {
+    try {
+      return fs.readFileSync(`/proc/${pid}/mountinfo`, "utf8").includes(` ${device} `);
+    } catch {
+      return false;
+    }
+  };
+  for (let tries = 0; tries < 1500; tries++) {
+    if (!fs.readdirSync("/proc").some((name) => /^\d+$/.test(name) && holds(name))) return;
+    await sleep(20);
+  }
+  throw new Error(`somebody still has ${device} mounted`);
 }
 
 export function must(...argv: readonly string[]): string {

@@ -68,13 +68,9 @@ export async function readingTree<T>(
   commit: string,
   understand: (paths: readonly string[], read: (path: string) => Buffer | undefined) => T,
 ): Promise<Result<T>> {
-  const listed = await git.call({ args: ["ls-tree", "-r", "-z", commit] });
+  const listed = await modesIn(git, commit);
   if (!listed.ok) return listed;
-  const modes = new Map<string, string>();
-  for (const line of listed.value.text.split("\0")) {
-    const tab = line.indexOf("\t");
-    if (tab > 0) modes.set(line.slice(tab + 1), line.slice(0, 6));
-  }
+  const modes = listed.value;
   const paths = [...modes.keys()];
   const links = await linksIn(git, commit, modes);
   const texts = new Map<string, Buffer>();
@@ -98,6 +94,27 @@ export async function readingTree<T>(
       texts.set(file, (await checkedOut(git, commit, file)) ?? Buffer.alloc(0));
     }
   }
+}
+
+const listings = new Map<string, ReadonlyMap<string, string>>();
+const mostListings = 4;
+
+/** Mode by path. A commit never changes, and several readers want the same one after another. */
+async function modesIn(git: Git, commit: string): Promise<Result<ReadonlyMap<string, string>>> {
+  const key = `${git.place.commonDir} ${commit}`;
+  const known = listings.get(key);
+  if (known) return succeed(known);
+  const listed = await git.call({ args: ["ls-tree", "-r", "-z", commit] });
+  if (!listed.ok) return listed;
+  const modes = new Map<string, string>();
+  for (const line of listed.value.text.split("\0")) {
+    const tab = line.indexOf("\t");
+    if (tab > 0) modes.set(line.slice(tab + 1), line.slice(0, 6));
+  }
+  const [oldest] = listings.size < mostListings ? [] : listings.keys();
+  if (oldest !== undefined) listings.delete(oldest);
+  listings.set(key, modes);
+  return succeed(modes);
 }
 
 /**

@@ -17,14 +17,8 @@ import { type AgentResult, isPessimistic, resultSchema } from "../core/plan/resu
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
 import type { Git } from "../git/call.ts";
-import {
-  type Change,
-  changesBetween,
-  commitAt,
-  commitTree,
-  treeWith,
-  updateRefs,
-} from "../git/objects.ts";
+import { commitAt, commitTree, updateRefs } from "../git/objects.ts";
+import { type Change, changesBetween, treeWith } from "../git/trees.ts";
 import { addWorktree, captureTree, removeWorktree } from "../git/worktrees.ts";
 import { accessOf, prepareConfinement } from "./confinement.ts";
 import { attemptBranch, attemptRef, isOurs, type RunSite, refused } from "./run-site.ts";
@@ -294,8 +288,7 @@ async function capture(
   site: RunSite,
   { phase, attempt, base, scratch, git }: Worked,
 ): Promise<Result<Captured>> {
-  const index = path.join(scratch, "index");
-  const tree = await captureTree(git, index);
+  const tree = await captureTree(git, path.join(scratch, "index"));
   if (!tree.ok) return tree;
   const changes = await changesBetween(git, base, tree.value);
   if (!changes.ok) return changes;
@@ -305,7 +298,6 @@ async function capture(
     git,
     tree.value,
     new Map(discard.map((change) => [change.path, change.old])),
-    index,
   );
   if (!kept.ok) return kept;
   const commit = await commitTree(git, {

@@ -8,9 +8,10 @@ import type { Gate, GateOutcome } from "../core/plan/run-event.ts";
 import type { ChangedFile } from "../core/verification/facts.ts";
 import { failure, type VerificationFinding } from "../core/verification/finding-table.ts";
 import type { Trusted } from "../exec.ts";
-import { type Change, commitTree, treeWith } from "../git/objects.ts";
+import { commitTree } from "../git/objects.ts";
+import { type Change, treeWith } from "../git/trees.ts";
 import { runGates } from "./run-gates.ts";
-import { type RunSite, scratchIndex } from "./run-site.ts";
+import type { RunSite } from "./run-site.ts";
 
 export interface Bitten {
   readonly phase: string;
@@ -40,7 +41,7 @@ export async function bite(
     return succeed([]);
   }
   const back = new Map(code.map(({ path, old }) => [path, old]));
-  const without = await treeWith(site.git, tree, back, scratchIndex(site, slot));
+  const without = await treeWith(site.git, tree, back);
   if (!without.ok) return without;
   const commit = await commitTree(site.git, {
     tree: without.value,

@@ -6,8 +6,9 @@ import { type Result, succeed } from "../core/failure.ts";
 import { applyEdits, type Edit, phaseNamed, planEdits } from "../core/plan/edits.ts";
 import type { Item } from "../core/plan/plan.ts";
 import type { Delivery, PlanRun } from "../core/plan/progress.ts";
-import { type Entry, merge, treeOf, treeWith, writeBlob } from "../git/objects.ts";
-import { type RunSite, scratchIndex } from "./run-site.ts";
+import { merge, treeOf, writeBlob } from "../git/objects.ts";
+import { type Entry, treeWith } from "../git/trees.ts";
+import type { RunSite } from "./run-site.ts";
 
 export interface Ticks {
   readonly tasksChecked: number;
@@ -26,8 +27,7 @@ export async function candidateFor(
   if ("conflicts" in merged.value) return succeed(merged.value);
   const ticked = await tickedPlan(site, phase, run);
   if (!ticked.ok) return ticked;
-  const index = scratchIndex(site, delivery.slot);
-  const tree = await treeWith(site.git, merged.value.tree, ticked.value.entries, index);
+  const tree = await treeWith(site.git, merged.value.tree, ticked.value.entries);
   return tree.ok ? succeed({ tree: tree.value, ticks: ticked.value.ticks }) : tree;
 }
 

@@ -28,6 +28,7 @@ import {
 } from "../dependency-cache.ts";
 import { canLayer, type Ended, type ExecOptions, exec, type Layer, type Trusted } from "../exec.ts";
 import type { Git } from "../git/call.ts";
+import { asLine, quoted } from "../git/pipes.ts";
 import { removeFolder } from "../git/worktrees.ts";
 import { slotEnvironment } from "./attempt-phase.ts";
 import type { RunSite } from "./run-site.ts";
@@ -81,9 +82,6 @@ export async function cleanCheckout(
   const setup = { line: site.setup, run: run.id, slot, commit, brought: brought.value };
   return onDisk(checks, () => withDependencies(site, bare, setup));
 }
-
-/** As git reads a name that is not plain: a line break in it would begin another. */
-const asLine = (file: string): string => (/[\n"\\]|^#/.test(file) ? quoted(file) : file);
 
 /** Where dependencies are kept: beside the checkouts, one folder for each repository. */
 export const dependencyFolder = (checks: string): string => `${checks}-dependencies`;
@@ -166,7 +164,7 @@ async function makeRepository(git: Git, folder: string, commit: string): Promise
   await write("objects/info/alternates", `${asLine(path.join(commonDir, "objects"))}\n`);
   const shallow = path.join(commonDir, "shallow");
   if (fs.existsSync(shallow)) await copyFile(shallow, path.join(gitDir, "shallow"));
-  return succeed(git.at({ gitDir, commonDir: gitDir, workTree: folder, whole: true }));
+  return succeed(git.at({ gitDir, commonDir: gitDir, workTree: folder, whole: true, made: true }));
 }
 
 type Setting = readonly [key: string, value: string];
@@ -175,10 +173,10 @@ type Setting = readonly [key: string, value: string];
 async function settingsOf(git: Git): Promise<Result<Setting[]>> {
   const keys =
     "^(core[.](autocrlf|eol|safecrlf|filemode|symlinks|ignorecase|precomposeunicode|protecthfs|protectntfs|checkroundtripencoding)|remote[.].*[.](url|fetch)|user[.](name|email))$";
-  const args = ["config", "--local", "--includes", "--null", "--get-regexp", keys];
-  const told = await git.call({ args, expect: [1] });
+  const args = ["--local", "--includes", "--null", "--get-regexp", keys];
+  const told = await git.configured(args);
   if (!told.ok) return told;
-  const entries = told.value.text.split("\0").filter((entry) => entry !== "");
+  const entries = told.value.split("\0").filter((entry) => entry !== "");
   return succeed(
     entries.map((entry) => {
       const end = entry.indexOf("\n");
@@ -196,9 +194,6 @@ export const configText = (settings: readonly Setting[]): string =>
       return `[${key.slice(0, first)}${sub}]\n\t${key.slice(last + 1)} = ${quoted(value)}\n`;
     })
     .join("");
-
-const quoted = (text: string): string =>
-  `"${text.replace(/["\\]/g, (each) => `\\${each}`).replaceAll("\n", "\\n")}"`;
 
 /** As packed-refs has them, in order; branches of ours are nobody's business. */
 async function refsOf(git: Git): Promise<Result<string>> {

@@ -19,7 +19,8 @@ import type { GateOutcome, RunPhase } from "../core/plan/run-event.ts";
 import type { Surface, SurfaceEntry } from "../core/trust.ts";
 import { type Ended, type ExecOptions, exec, type Trusted } from "../exec.ts";
 import type { Git } from "../git/call.ts";
-import { branchOf, commitTree, type Entry, readBlob, treeWith, writeBlob } from "../git/objects.ts";
+import { branchOf, commitTree, readBlob, writeBlob } from "../git/objects.ts";
+import { type Entry, treeWith } from "../git/trees.ts";
 import { diskTrouble, slotEnvironment } from "./attempt-phase.ts";
 import { cleanCheckout } from "./clean-checkout.ts";
 import { endOf, howItEnded, lastLine } from "./run-gates.ts";
@@ -299,7 +300,7 @@ const isPlainFile = (file: string): boolean =>
 async function whatIsLeft(
   site: RunSite,
   run: PlanRun,
-  { tree, slot }: HookSubject,
+  { tree }: HookSubject,
   { folder, index, ran }: { folder: string; index: string; ran: readonly string[] },
 ): Promise<Result<RanOnce>> {
   const message = messageLeft(folder);
@@ -321,7 +322,7 @@ async function whatIsLeft(
   const brought = await bringBlobs(site.git, folder, changed.values());
   if (!brought.ok) return brought;
   if (!brought.value) return fails("the hooks left an index whose files cannot be read");
-  const left = await treeWith(site.git, tree, changed, scratchIndex(site, slot));
+  const left = await treeWith(site.git, tree, changed);
   return left.ok ? succeed({ is: "ran", ran, tree: left.value, message }) : left;
 }
 
@@ -484,9 +485,9 @@ interface HooksPlace {
 async function hooksPlace(git: Git): Promise<Result<HooksPlace>> {
   const { commonDir, workTree } = git.place;
   const key = ["--type=path", "--null", "--get-all", "core.hooksPath"];
-  const told = await git.call({ args: ["config", "--show-scope", ...key], expect: [1] });
+  const told = await git.configured(["--show-scope", ...key]);
   if (!told.ok) return told;
-  const words = told.value.text.split("\0");
+  const words = told.value.split("\0");
   // Ours, which has git run no hook at all, is of the scope "command".
   const values = words.filter((_, at) => at % 2 === 1 && words[at - 1] !== "command");
   const own = path.join(commonDir, "hooks");

@@ -6,15 +6,14 @@ import type { CommitMode } from "../core/plan/run-event.ts";
 import type { Git } from "../git/call.ts";
 import {
   branchOf,
-  changesBetween,
   commitAt,
   commitTree,
   identityOf,
   indexInfo,
-  treeWith,
   updateRefs,
   writeBlob,
 } from "../git/objects.ts";
+import { changesBetween, treeWith } from "../git/trees.ts";
 import { checkedOutIn, dirtyPaths, isIgnored, underWay, unmergedPaths } from "../git/user-tree.ts";
 import { captureTree } from "../git/worktrees.ts";
 import { type Asker, askOnce } from "./ask.ts";
@@ -198,7 +197,6 @@ async function snapshotOf(
     git,
     captured.value,
     new Map(ours.map((change) => [change.path, change.old])),
-    index,
   );
   fs.rmSync(index, { force: true });
   if (!tree.ok) return tree;

@@ -12,7 +12,7 @@ import type { SurfaceEntry } from "../core/trust.ts";
 import type { SurfaceChange } from "../core/verification/facts.ts";
 import { found } from "../exec/find-program.ts";
 import { isSnapshotFile, isTestFile } from "../formats/test-code.ts";
-import type { Change } from "../git/objects.ts";
+import type { Change } from "../git/trees.ts";
 import { shown } from "../safe-text.ts";
 import { gateSurface, mayDefineGates } from "../stack.ts";
 import { type ApprovalOptions, hooksOf, readingTree, surfaceFor } from "./approve.ts";

@@ -6,7 +6,7 @@ import { type Result, succeed } from "../core/failure.ts";
 import { gatesOf, type PlanRun } from "../core/plan/progress.ts";
 import type { Gate } from "../core/plan/run-event.ts";
 import type { Trusted } from "../exec.ts";
-import type { Change } from "../git/objects.ts";
+import type { Change } from "../git/trees.ts";
 import { type Dependencies, mayDefineGates } from "../stack.ts";
 import type { RunSite } from "./run-site.ts";
 

@@ -6,7 +6,8 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { type Result, succeed } from "../core/failure.ts";
-import { type Change, indexInfo } from "../git/objects.ts";
+import { indexInfo } from "../git/objects.ts";
+import { type Change } from "../git/trees.ts";
 import { removeFolder } from "../git/worktrees.ts";
 import type { RunSite } from "./run-site.ts";
 

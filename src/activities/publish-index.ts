@@ -6,7 +6,8 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Git } from "../git/call.ts";
-import { type Change, type Entry, indexInfo } from "../git/objects.ts";
+import { indexInfo } from "../git/objects.ts";
+import { type Change, type Entry } from "../git/trees.ts";
 import type { RunSite } from "./run-site.ts";
 
 /** Recognised by whoever finds it after a crash. */

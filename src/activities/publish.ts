@@ -17,16 +17,8 @@ import { type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
 import type { Git } from "../git/call.ts";
-import {
-  branchOf,
-  type Change,
-  changesBetween,
-  commitAt,
-  commitTree,
-  isAncestor,
-  treeOf,
-  updateRefs,
-} from "../git/objects.ts";
+import { branchOf, commitAt, commitTree, isAncestor, treeOf, updateRefs } from "../git/objects.ts";
+import { type Change, changesBetween } from "../git/trees.ts";
 import { placeOf } from "../git.ts";
 import { askOnce } from "./ask.ts";
 import { diskTrouble } from "./attempt-phase.ts";

@@ -16,6 +16,7 @@ import {
   treeOf,
   updateRefs,
 } from "../git/objects.ts";
+import { handedOver } from "../git/pipes.ts";
 import {
   captureTree,
   gitIn,
@@ -135,6 +136,9 @@ export async function clearFolders({
   for (const name of namesIn(admin)) if (mine(name)) await removeFolder(path.join(admin, name));
   for (const folder of [folders.attempts, folders.checks, folders.scratch]) {
     for (const name of namesIn(folder)) if (mine(name)) await removeFolder(path.join(folder, name));
+  }
+  for (const name of namesIn(folders.scratch)) {
+    if (name.startsWith(handedOver)) await removeFolder(path.join(folders.scratch, name));
   }
   await removeCheckouts(folders.checks);
   const listed = await git.say(

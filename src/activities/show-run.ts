@@ -11,7 +11,7 @@ import { renderPhaseFile, renderRunConfig } from "../core/plan/phase-file.ts";
 import { blockers, evolveRun, type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { Git } from "../git/call.ts";
-import { type Change, changesBetween } from "../git/objects.ts";
+import { type Change, changesBetween } from "../git/trees.ts";
 import { shown } from "../safe-text.ts";
 import type { Held } from "./hold.ts";
 import type { Rendered } from "./show.ts";

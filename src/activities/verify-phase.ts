@@ -14,7 +14,8 @@ import type { GateOutcome, RunEvent, RunPhase } from "../core/plan/run-event.ts"
 import type { Performed } from "../core/plan/run-plan.ts";
 import type { VerificationFinding } from "../core/verification/finding-table.ts";
 import { errorFrom, isFailure, verify } from "../core/verification.ts";
-import { type Change, changesBetween, commitTree, updateRefs } from "../git/objects.ts";
+import { commitTree, updateRefs } from "../git/objects.ts";
+import { type Change, changesBetween } from "../git/trees.ts";
 import { bite } from "./bite.ts";
 import { candidateFor, planKey, type Ticks } from "./candidate.ts";
 import { type HookRun, hookedMessage, runCommitHooks } from "./commit-hooks.ts";

@@ -13,10 +13,12 @@
  */
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
+import * as os from "node:os";
 import * as path from "node:path";
 import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
 import { found } from "../exec/find-program.ts";
 import { shown } from "../safe-text.ts";
+import { openPipes, type Pipes } from "./pipes.ts";
 import { createThreads, type Threads } from "./threads.ts";
 
 /** Which index, work tree and administrative folder a call is about. */
@@ -26,6 +28,8 @@ export interface GitPlaceOfWork {
   readonly workTree: string;
   /** A tree of ours: all files, whatever the user's own tree leaves out. */
   readonly whole?: true;
+  /** Made by us a moment ago: nothing in its configuration has to be looked for. */
+  readonly made?: true;
 }
 
 export interface GitCall {
@@ -45,13 +49,15 @@ export interface GitAnswer {
   readonly said: string;
 }
 
-export interface Git {
+export interface Git extends Pipes {
   readonly place: GitPlaceOfWork;
   call(call: GitCall): Promise<Result<GitAnswer>>;
   /** Its output, without the line break at its end. */
   say(...args: string[]): Promise<Result<string>>;
   /** The same repository, seen from another work tree or index. */
   at(place: Partial<GitPlaceOfWork>, env?: Readonly<Record<string, string>>): Git;
+  /** What `git config` says; asked again only when a file of the configuration has changed. */
+  configured(args: readonly string[]): Promise<Result<string>>;
   /** Programs that the repository's own configuration names: other people's git would run them. */
   programs(): Promise<Result<readonly (readonly [key: string, value: string])[]>>;
 }
@@ -132,11 +138,14 @@ function environment(
 export function openGit(place: GitPlaceOfWork, { threads = 0 } = {}): Git {
   const start = threads > 0 ? createThreads(threads) : here;
   const watch = configWatch(start);
+  const pipes = new Map<string, Pipes>();
+  const answers = new Map<string, { readonly stamp: string; readonly text: string }>();
   const make = (where: GitPlaceOfWork, env: Readonly<Record<string, string>>): Git => {
     const git: Git = {
+      ...pipesAt(where, env),
       place: where,
       async call(call) {
-        const local = await watch(where);
+        const local = await watch.local(where);
         if (!local.ok) return local;
         return spawnGit(
           start,
@@ -149,22 +158,64 @@ export function openGit(place: GitPlaceOfWork, { threads = 0 } = {}): Git {
         const answer = await git.call({ args });
         return answer.ok ? succeed(answer.value.text.replace(/\n$/, "")) : answer;
       },
+      async configured(args) {
+        const stamp = await watch.stamp(where);
+        if (!stamp.ok) return stamp;
+        const key = JSON.stringify([where.gitDir, where.commonDir, args]);
+        const known = answers.get(key);
+        if (known !== undefined && known.stamp === stamp.value) return succeed(known.text);
+        const told = await git.call({ args: ["config", ...args], expect: [1] });
+        if (!told.ok) return told;
+        if (stamp.value !== undefined)
+          answers.set(key, { stamp: stamp.value, text: told.value.text });
+        return succeed(told.value.text);
+      },
       async programs() {
-        const local = await watch(where);
+        const local = await watch.local(where);
         return local.ok ? succeed(local.value.programs) : local;
       },
       at: (elsewhere, more = {}) => make({ ...where, ...elsewhere }, { ...env, ...more }),
     };
     return git;
   };
+  /** One for each store of objects, wherever one looks at it from. */
+  const pipesAt = (where: GitPlaceOfWork, env: Readonly<Record<string, string>>): Pipes => {
+    const store = Object.fromEntries(
+      Object.entries(env).filter(([name]) => isOfObjects.test(name)),
+    );
+    const key = JSON.stringify([where.commonDir, store]);
+    const known = pipes.get(key) ?? openPipes(pipesOptions(where, store));
+    pipes.set(key, known);
+    return known;
+  };
   return make(place, {});
+}
+
+const isOfObjects = /^GIT_(?:ALTERNATE_)?OBJECT_/;
+
+const pipesOptions = (place: GitPlaceOfWork, env: Readonly<Record<string, string>>) => ({
+  scratch: path.join(place.commonDir, "autodev", "scratch"),
+  start: () => ({
+    program: gitProgram(),
+    cwd: place.commonDir,
+    // Read once, when it starts; neither reading nor writing an object asks any driver.
+    env: { ...environment(place, env), ...settings([], place.whole === true) },
+  }),
+  refusal: (command: string, said: string, signal: string | null): Failure =>
+    diskFull(place) ?? gitFailure([command], said, signal),
+});
+
+interface ConfigWatch {
+  local(place: GitPlaceOfWork): Promise<Result<LocalConfig>>;
+  /** Another one: some file has changed. Undefined: what is configured depends on more than files. */
+  stamp(place: GitPlaceOfWork): Promise<Result<string | undefined>>;
 }
 
 /**
  * The drivers that the repository's own configuration names, to be blanked one by one: git has no
  * switch for all of them. A file is asked again whenever it has changed.
  */
-function configWatch(start: Threads): (place: GitPlaceOfWork) => Promise<Result<LocalConfig>> {
+function configWatch(start: Threads): ConfigWatch {
   const known = new Map<string, { readonly stamp: string; readonly says: Promise<ConfigFile> }>();
   const read = (place: GitPlaceOfWork, file: string): Promise<ConfigFile> => {
     const stamp = stampOf(file);
@@ -175,11 +226,11 @@ function configWatch(start: Threads): (place: GitPlaceOfWork) => Promise<Result<
     known.set(file, { stamp, says });
     return says;
   };
-  return async (place) => {
-    const files = [
-      path.join(place.commonDir, "config"),
-      path.join(place.gitDir, "config.worktree"),
-    ];
+  /** With everything that they include. */
+  const readAll = async (
+    place: GitPlaceOfWork,
+    files: string[],
+  ): Promise<Result<readonly (readonly [string, string])[]>> => {
     const entries: (readonly [string, string])[] = [];
     for (let at = 0; at < files.length; at++) {
       if (at > mostIncludes) return tooManyIncludes(place);
@@ -187,12 +238,51 @@ function configWatch(start: Threads): (place: GitPlaceOfWork) => Promise<Result<
       entries.push(...says.entries);
       for (const file of says.includes) if (!files.includes(file)) files.push(file);
     }
-    return succeed({
-      drivers: [...new Set(entries.map(([key]) => key).filter((key) => driverKey.test(key)))],
-      programs: entries.filter(([key, value]) => programKey.test(key) && !isSwitch.test(value)),
-    });
+    return succeed(entries);
+  };
+  return {
+    async local(place) {
+      if (place.made) return succeed(nothingNamed);
+      const entries = await readAll(place, localFiles(place));
+      if (!entries.ok) return entries;
+      const named = entries.value.map(([key]) => key).filter((key) => driverKey.test(key));
+      return succeed({
+        drivers: [...new Set(named)],
+        programs: entries.value.filter(
+          ([key, value]) => programKey.test(key) && !isSwitch.test(value),
+        ),
+      });
+    },
+    async stamp(place) {
+      const files = [...localFiles(place), ...usersFiles()];
+      const entries = await readAll(place, files);
+      if (!entries.ok) return entries;
+      const conditional = entries.value.some(([key]) => /^includeif\./i.test(key));
+      return succeed(conditional ? undefined : files.map(stampOf).join(" "));
+    },
   };
 }
+
+const localFiles = (place: GitPlaceOfWork): string[] => [
+  path.join(place.commonDir, "config"),
+  path.join(place.gitDir, "config.worktree"),
+];
+
+/** Where git looks for what a user, or a whole machine, has configured. */
+function usersFiles(): string[] {
+  const { env } = process;
+  const home = env["HOME"] ?? os.homedir();
+  const global =
+    env["GIT_CONFIG_GLOBAL"] === undefined
+      ? [
+          path.join(home, ".gitconfig"),
+          path.join(env["XDG_CONFIG_HOME"] || path.join(home, ".config"), "git", "config"),
+        ]
+      : [env["GIT_CONFIG_GLOBAL"]];
+  return [...global, env["GIT_CONFIG_SYSTEM"] ?? "/etc/gitconfig"];
+}
+
+const nothingNamed: LocalConfig = { drivers: [], programs: [] };
 
 const tooManyIncludes = ({ commonDir }: GitPlaceOfWork): ReturnType<typeof fail> =>
   fail("git", `${commonDir}/config includes more than ${mostIncludes} files: nothing was run`, {
@@ -217,7 +307,8 @@ const mostIncludes = 100;
 
 function stampOf(file: string): string {
   const stat = fs.statSync(file, { throwIfNoEntry: false, bigint: true });
-  return stat ? `${stat.mtimeNs}-${stat.ino}-${stat.size}` : absent;
+  // Not by the time of its content, which anybody can set.
+  return stat ? `${stat.ctimeNs}-${stat.ino}-${stat.size}` : absent;
 }
 
 const driverKey =

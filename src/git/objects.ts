@@ -1,19 +1,7 @@
 /** Commits, trees and refs: made and compared without any work tree. */
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Git } from "./call.ts";
-
-export interface Change {
-  readonly path: string;
-  /** Null: it was not there. */
-  readonly old: Entry | null;
-  /** Null: it is gone. */
-  readonly now: Entry | null;
-}
-
-export interface Entry {
-  readonly mode: string;
-  readonly blob: string;
-}
+import type { Entry } from "./trees.ts";
 
 export interface RefUpdate {
   readonly ref: string;
@@ -27,6 +15,10 @@ export interface RefUpdate {
 const noneLike = (id: string): string => "0".repeat(id.length);
 
 export async function commitAt(git: Git, name: string): Promise<string | undefined> {
+  if (isWholeName.test(name)) {
+    const found = await git.look(`${name}^{commit}`);
+    return found.ok ? found.value?.id : undefined;
+  }
   const found = await git.call({
     args: ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`],
     expect: [1, 128],
@@ -35,6 +27,9 @@ export async function commitAt(git: Git, name: string): Promise<string | undefin
   return sha === "" ? undefined : sha;
 }
 
+/** Means the same from every work tree. */
+const isWholeName = /^(?:[0-9a-f]{40}|[0-9a-f]{64}|refs\/.+)$/;
+
 /** The branch that is checked out, as a full ref; undefined: HEAD is detached. */
 export async function branchOf(git: Git): Promise<string | undefined> {
   const found = await git.call({ args: ["symbolic-ref", "--quiet", "HEAD"], expect: [1, 128] });
@@ -42,13 +37,20 @@ export async function branchOf(git: Git): Promise<string | undefined> {
 }
 
 export async function treeOf(git: Git, commit: string): Promise<Result<string>> {
-  return git.say("rev-parse", "--verify", "--end-of-options", `${commit}^{tree}`);
+  const found = await git.look(`${commit}^{tree}`);
+  if (!found.ok) return found;
+  return found.value ? succeed(found.value.id) : noObject(`${commit}^{tree}`);
 }
+
+const noObject = (name: string): ReturnType<typeof fail> =>
+  fail("git", `git has no ${name}`, {
+    hint: "git fsck tells whether the repository is sound; then run the same command again",
+  });
 
 /** A file as it is in a commit; undefined: it is not there. */
 export async function fileAt(git: Git, commit: string, file: string): Promise<Buffer | undefined> {
-  const found = await git.call({ args: ["cat-file", "blob", `${commit}:${file}`], expect: [128] });
-  return found.ok && found.value.code === 0 ? found.value.out : undefined;
+  const found = await git.read(`${commit}:${file}`);
+  return found.ok && found.value?.type === "blob" ? found.value.bytes : undefined;
 }
 
 /** The same as it lies in a checkout: line ends and encodings as the attributes have them. */
@@ -65,39 +67,19 @@ export async function checkedOut(
 }
 
 export async function readBlob(git: Git, blob: string): Promise<Result<Buffer>> {
-  const found = await git.call({ args: ["cat-file", "blob", blob] });
-  return found.ok ? succeed(found.value.out) : found;
+  const found = await git.read(blob);
+  if (!found.ok) return found;
+  return found.value?.type === "blob" ? succeed(found.value.bytes) : noObject(blob);
 }
 
 /** With `path`: as git would store that file, line ends and all. */
 export async function writeBlob(git: Git, bytes: Buffer, path?: string): Promise<Result<string>> {
-  const how = path === undefined ? ["--no-filters"] : [`--path=${path}`];
-  const made = await git.call({ args: ["hash-object", "-w", "--stdin", ...how], input: bytes });
-  return made.ok ? succeed(made.value.text.trim()) : made;
-}
-
-export async function changesBetween(
-  git: Git,
-  from: string,
-  to: string,
-): Promise<Result<Change[]>> {
-  const told = await git.call({
-    args: ["diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", from, to],
+  if (path === undefined) return git.write("blob", bytes);
+  const made = await git.call({
+    args: ["hash-object", "-w", "--stdin", `--path=${path}`],
+    input: bytes,
   });
-  if (!told.ok) return told;
-  const words = told.value.text.split("\0");
-  const changes: Change[] = [];
-  for (let at = 0; at + 1 < words.length; at += 2) {
-    const [oldMode = "", mode = "", oldBlob = "", blob = ""] = (words[at] ?? "")
-      .slice(1)
-      .split(" ");
-    changes.push({
-      path: words[at + 1] ?? "",
-      old: /^0+$/.test(oldMode) ? null : { mode: oldMode, blob: oldBlob },
-      now: /^0+$/.test(mode) ? null : { mode, blob },
-    });
-  }
-  return succeed(changes);
+  return made.ok ? succeed(made.value.text.trim()) : made;
 }
 
 /** Both sides' work in one tree, or the files in which they collide. */
@@ -116,24 +98,6 @@ export async function merge(
   // A file against a folder is told under a name of git's own.
   const files = named.map((file) => file.replace(`~${onto}`, "").replace(`~${commit}`, ""));
   return succeed({ conflicts: [...new Set(files)] });
-}
-
-/** `tree` with some entries put in or, where null, taken out; `index`: a file of ours. */
-export async function treeWith(
-  git: Git,
-  tree: string,
-  entries: ReadonlyMap<string, Entry | null>,
-  index: string,
-): Promise<Result<string>> {
-  if (entries.size === 0) return succeed(tree);
-  const own = git.at({}, { GIT_INDEX_FILE: index });
-  const read = await own.call({ args: ["read-tree", tree] });
-  if (!read.ok) return read;
-  const put = await own.call({
-    args: ["update-index", "-z", "--index-info"],
-    input: indexInfo(entries, tree),
-  });
-  return put.ok ? own.say("write-tree") : put;
 }
 
 /** `like`: any id of the same repository. */
@@ -161,7 +125,7 @@ export async function identityOf(git: Git): Promise<Identity> {
 export const nobody: Identity = { name: "autodev", email: "autodev@localhost" };
 
 /** Everything is given, the date too: making it twice makes the same commit. */
-export async function commitTree(
+export function commitTree(
   git: Git,
   commit: {
     readonly tree: string;
@@ -171,22 +135,15 @@ export async function commitTree(
     readonly by: Identity;
   },
 ): Promise<Result<string>> {
-  const date = commit.at.replace(/\.\d+Z$/, "Z");
-  const { name, email } = commit.by;
-  const made = await git.call({
-    args: ["commit-tree", commit.tree, "-p", commit.parent],
-    input: commit.message,
-    env: {
-      GIT_AUTHOR_NAME: name,
-      GIT_AUTHOR_EMAIL: email,
-      GIT_AUTHOR_DATE: date,
-      GIT_COMMITTER_NAME: name,
-      GIT_COMMITTER_EMAIL: email,
-      GIT_COMMITTER_DATE: date,
-    },
-  });
-  return made.ok ? succeed(made.value.text.trim()) : made;
+  const { tree, parent, message, by } = commit;
+  const who = `${plainly(by.name)} <${plainly(by.email)}> ${Math.floor(Date.parse(commit.at) / 1000)} +0000`;
+  const head = [`tree ${tree}`, `parent ${parent}`, `author ${who}`, `committer ${who}`];
+  const text = `${head.join("\n")}\n\n${message.replaceAll("\0", "")}`;
+  return git.write("commit", Buffer.from(text));
 }
+
+/** A name cannot end its line, nor begin the address. */
+const plainly = (name: string): string => name.replace(/[\0\n<>]/g, "");
 
 /** All of them or none. */
 export async function updateRefs(
@@ -235,32 +192,21 @@ export async function checkVersion(git: Git): Promise<Result<void>> {
   });
 }
 
-/** Many blobs in two calls; those that are larger than `most` are left out. */
+/** Those that are larger than `most` are left out. */
 export async function readBlobs(
   git: Git,
   blobs: readonly string[],
   most: number,
 ): Promise<Result<Map<string, Buffer>>> {
   const read = new Map<string, Buffer>();
-  if (blobs.length === 0) return succeed(read);
-  const sized = await git.call({
-    args: ["cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)"],
-    input: `${blobs.join("\n")}\n`,
-  });
-  if (!sized.ok) return sized;
-  const small = sized.value.text.split("\n").flatMap((line) => {
-    const [id = "", type, size] = line.split(" ");
-    return type === "blob" && Number(size) <= most ? [id] : [];
-  });
-  if (small.length === 0) return succeed(read);
-  const told = await git.call({ args: ["cat-file", "--batch"], input: `${small.join("\n")}\n` });
-  if (!told.ok) return told;
-  const { out } = told.value;
-  for (let at = 0; at < out.length; ) {
-    const end = out.indexOf(10, at);
-    const [id = "", , size = "0"] = out.toString("latin1", at, end).split(" ");
-    read.set(id, out.subarray(end + 1, end + 1 + Number(size)));
-    at = end + 1 + Number(size) + 1;
+  const heads = await Promise.all(blobs.map((blob) => git.look(blob)));
+  for (const head of heads) {
+    if (!head.ok) return head;
+    const { id, type, size } = head.value ?? { id: "", type: "tag", size: 0 };
+    if (type !== "blob" || size > most) continue;
+    const blob = await readBlob(git, id);
+    if (!blob.ok) return blob;
+    read.set(id, blob.value);
   }
   return succeed(read);
 }

@@ -19,7 +19,13 @@ export type AgentEvent =
   | { readonly type: "usage"; readonly tokens: number; readonly cost?: number };
 
 export type AgentOutcome =
-  | { readonly is: "done"; readonly result: AgentResult; readonly model?: string }
+  | {
+      readonly is: "done";
+      readonly result: AgentResult;
+      readonly model?: string;
+      /** Processes of its that had to be ended, though it had ended itself. */
+      readonly left?: number;
+    }
   | { readonly is: "failed"; readonly error: PhaseError; readonly result?: AgentResult }
   /** A usage limit; `until`: when it is worth trying again. */
   | { readonly is: "limited"; readonly until: string; readonly reason: string }

@@ -102,6 +102,13 @@ describe.each(modes)("a command, %s", (_, noNamespace) => {
     expect(ended).toMatchObject({ tail: ["one", "two", "three"], lines: 3, bytes: 14 });
   });
 
+  it("tells how many it has left behind; who is dead already does not count", async () => {
+    const quiet = ">/dev/null 2>&1 </dev/null";
+    expect(await run("(exit 3) & sleep 0.05; exit 0")).toMatchObject({ code: 0, left: 0 });
+    const three = `for n in 1 2 3; do (setsid sleep ${fresh()} ${quiet} &); done; sleep 0.1`;
+    expect(await run(three)).toMatchObject({ code: 0, left: 3 });
+  });
+
   it("keeps the last lines only", async () => {
     const ended = await run("seq 100000", { tailLines: 3 });
     expect(ended).toMatchObject({ tail: ["99998", "99999", "100000"], lines: 100_000 });

@@ -83,6 +83,8 @@ export interface Ended {
   readonly aborted: boolean;
   /** Why nothing was started, in words. */
   readonly notStarted?: string;
+  /** How many processes were still at it when the command had ended; they were killed. */
+  readonly left?: number;
   /** The last lines of both streams, in the order in which they came. */
   readonly tail: readonly string[];
   readonly lines: number;

@@ -71,6 +71,17 @@ describe("a second attempt is told everything that was wrong with the first", ()
   }
 });
 
+describe("what an agent leaves running", () => {
+  it("is ended, and noted in the phase's file; the work counts all the same", async () => {
+    const left = "(setsid sleep 600 >/dev/null 2>&1 </dev/null &); sleep 0.1";
+    const tests = { "a.test.js": testsOf("adds") };
+    const agent = { "1": `echo part > part.js; ${left}` };
+    const project = makeTested({ phases: [{ id: "1" }], files: tests, agent });
+    expectComplete(await project.build(...byAgent));
+    expect(codesIn(project, "1")).toEqual(["process-left"]);
+  });
+});
+
 const manifest = JSON.stringify({
   name: "fresh",
   version: "1.0.0",

@@ -18,6 +18,7 @@ import type { RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
 import type { Git } from "../git/call.ts";
 import { commitAt, commitTree, updateRefs } from "../git/objects.ts";
+import { watchStore } from "../git/store-watch.ts";
 import { type Change, changesBetween, treeWith } from "../git/trees.ts";
 import { addWorktree, captureTree, removeWorktree } from "../git/worktrees.ts";
 import { accessOf, prepareConfinement } from "./confinement.ts";
@@ -64,9 +65,13 @@ export async function workOn(
     if (!tree.ok) return refused(tree);
     const refs = await refsOf(site.git);
     if (!refs.ok) return refused(refs);
+    const store = watchStore(site.git);
     const outcome = await runAgent(site, { id: phase, slot, cwd: folder, scratch }, run);
     const head = await commitAt(tree.value, "HEAD");
-    const worked = { phase, attempt, base, scratch, git: tree.value, refs: refs.value, head };
+    // Before anything is made of what it left: an object may lie ready where one is to be written.
+    const damage = await store.damage(base, [folder, site.project.root]);
+    const seen = { refs: refs.value, head, damage };
+    const worked = { phase, attempt, base, scratch, git: tree.value, ...seen };
     const events = await conclude(site, worked, outcome);
     concluded = events.ok;
     return events.ok ? { is: "done", events: events.value } : refused(events);
@@ -187,6 +192,10 @@ interface Worked {
   readonly refs: Refs;
   /** What its own branch held when it had ended. */
   readonly head: string | undefined;
+  /** Processes that went on when it had ended. */
+  readonly left?: number;
+  /** What happened to git's objects, a sentence each. */
+  readonly damage: readonly string[];
 }
 
 async function conclude(
@@ -215,8 +224,8 @@ async function conclude(
       return succeed([failed(worked, error, result && claimOf(result))]);
     }
     case "done": {
-      const { result, model } = outcome;
-      if (captured.ok) return deliver(site, worked, captured.value, result, model);
+      const { result, model, left = 0 } = outcome;
+      if (captured.ok) return deliver(site, { ...worked, left }, captured.value, result, model);
       const message = `what it left cannot be taken up: ${captured.failure.message}`;
       return succeed([failed(worked, { type: "task_incomplete", message }, claimOf(result))]);
     }

@@ -58,6 +58,9 @@ export async function tracesOf(
     readonly git: Git;
     readonly refs: Refs;
     readonly head: string | undefined;
+    readonly left?: number;
+    /** What happened to git's objects, a sentence each. */
+    readonly damage: readonly string[];
   },
   captured: {
     readonly nested: readonly string[];
@@ -66,20 +69,22 @@ export async function tracesOf(
   },
   result: AgentResult,
 ): Promise<Result<Traces>> {
-  const history = await rewrittenHistory(site, worked);
-  if (!history.ok) return history;
+  const rewritten = await rewrittenHistory(site, worked);
+  if (!rewritten.ok) return rewritten;
+  const history = [...rewritten.value, ...worked.damage];
   const planFiles = site.run().planFiles;
   const { leftOut, nested } = captured;
   const state = leftOut.filter((file) => isOurs(file) && planFiles[file] === undefined);
   const plan = leftOut.filter((file) => planFiles[file] !== undefined);
   const ignored = await ignoredAmong(worked.git, result, captured.changed);
   return succeed({
-    ...(history.value.length > 0 && { history: history.value }),
+    ...(history.length > 0 && { history }),
     ...(state.length > 0 && { state }),
     ...(plan.length > 0 && { plan }),
     ...(leftOut.length > 0 && { leftOut: [...leftOut] }),
     ...(ignored.length > 0 && { ignored }),
     ...(nested.length > 0 && { nested: [...nested] }),
+    ...(worked.left ? { processes: worked.left } : {}),
   });
 }
 

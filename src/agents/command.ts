@@ -104,7 +104,9 @@ function outcomeOf(
       return { is: "limited", until: claim.until, reason };
     }
     if (claim.status === "failed") return failedAsSaid(name, claim);
-    if (ended.code === 0) return { is: "done", result: claim };
+    if (ended.code === 0) {
+      return { is: "done", result: claim, ...(ended.left ? { left: ended.left } : {}) };
+    }
   }
   if (ended.code === 0) {
     return failed(

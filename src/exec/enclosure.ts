@@ -19,7 +19,7 @@ export interface Enclosure {
   empty(code: number | null, signal: string | null): Promise<HowItEnded>;
 }
 
-export type HowItEnded = Pick<Ended, "code" | "signal" | "notStarted">;
+export type HowItEnded = Pick<Ended, "code" | "signal" | "notStarted" | "left">;
 
 export interface Start {
   readonly id: string;

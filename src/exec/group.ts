@@ -70,9 +70,9 @@ export async function inGroup(start: Start): Promise<Enclosure> {
     },
     kill: () => void killAll(),
     async empty(code, signal) {
-      await killAll();
+      const left = await killAll();
       groupsUnderWay.delete(start.id);
-      return unshelled(code, signal);
+      return { ...unshelled(code, signal), left };
     },
   };
 }

@@ -10,8 +10,8 @@ import { wordsOf } from "./streams.ts";
 /**
  * The first process of the namespace. It has no handlers, and the kernel lets no signal from inside
  * reach a first process without handlers. It runs the command in the foreground (in the background
- * a shell takes away its input and lets it ignore SIGINT), says how that ended, and by ending takes
- * along whatever is left. Anywhere else it refuses to begin: there, `kill -1` is the whole machine.
+ * a shell takes away its input and lets it ignore SIGINT), says how that ended and how many are
+ * left, and by ending takes them along. Anywhere else it refuses to begin: there, `kill -1` is the whole machine.
  *
  * The listener beside it turns each line from us into a SIGTERM to all. When our end of the pipe is
  * gone, so are we, and it kills until it is killed itself: the command may not have begun yet. That
@@ -24,10 +24,18 @@ const firstProcess = (arrange: string): string => `
   while read -r asked; do kill -TERM -1; done
   while :; do kill -KILL -1; done
 } <&3 3<&- 4<&- >/dev/null 2>&1 &
+listener=$!
 exec 3<&-
 ${arrange}(echo began >&2; exec "$@" 2>&4 4<&-)
 code=$?
-echo ended >&2
+left=0
+for each in /proc/[0-9]*; do
+  case $each in /proc/1 | /proc/$listener) continue ;; esac
+  { read -r about <"$each/stat"; } 2>/dev/null || continue
+  # Who is dead already and only not waited for is not at work.
+  case \${about##*) } in Z* | X*) ;; *) left=$((left + 1)) ;; esac
+done
+echo "ended $left" >&2
 exit $code`;
 
 export const inFirstProcess = (command: readonly string[], arranged?: Arranged): string[] => [
@@ -79,7 +87,8 @@ export async function inNamespace(
     async empty(code, signal) {
       if (signal !== null) await killUntilGone((each) => carriesId(each, start.id));
       const told = await words.all();
-      if (/^ended$/m.test(told)) return unshelled(code, signal);
+      const left = /^ended (\d+)$/m.exec(told)?.[1];
+      if (left !== undefined) return { ...unshelled(code, signal), left: Number(left) };
       if (!killed && signal === null && !/^began$/m.test(told)) {
         return { code: null, signal: null, notStarted: told.trim() };
       }

@@ -128,7 +128,7 @@ export function wrongAboutLiar(liar: Liar, trial: Trial): string | undefined {
 
 /** Or it is refused, and they give up. */
 const refused =
-  /Read-only file system|Permission denied|Operation not permitted|Device or resource busy|fatal: /;
+  /Read-only file system|Permission denied|Operation not permitted|Device or resource busy|fatal: (?:update_ref failed|cannot lock ref)/;
 
 // ── honest agents ──────────────────────────────────────────────────────────────────────────────
 

@@ -83,7 +83,42 @@ git update-ref refs/autobuild/evidence HEAD~1`,
   },
 ];
 
+/** Where git keeps an object that stands alone. */
+const objectFile = (id: string): string =>
+  `${hooks}/objects/$(echo ${id} | sed 's|^\\(..\\)|\\1/|')`;
+
 const ofGit: readonly Liar[] = [
+  {
+    name: "overwrites-an-object",
+    what: "The test that would find it out is another, under the same name in git's own store.",
+    tree: brokenOld,
+    script: ({ role }) => `old=$(git rev-parse HEAD:${role.otherTest})
+new=$(printf '' | git hash-object -w --stdin)
+rm -f ${objectFile("$old")}
+cp ${objectFile("$new")} ${objectFile("$old")}`,
+    lasting: true,
+    expect: rewritten,
+  },
+  {
+    name: "plants-an-object",
+    what: "An object lies ready under the name of a file that is yet to be written.",
+    script: ({ role }) => `name=$(git hash-object ${role.created})
+new=$(printf '' | git hash-object -w --stdin)
+mkdir -p "$(dirname ${objectFile("$name")})"
+cp ${objectFile("$new")} ${objectFile("$name")}`,
+    lasting: true,
+    isRightOtherwise: false,
+    expect: rewritten,
+  },
+  {
+    name: "deletes-an-object",
+    what: "An object that the base needs is gone.",
+    script: ({ role }) => `old=$(git rev-parse HEAD:${role.otherTest})
+rm -f ${objectFile("$old")}`,
+    lasting: true,
+    isRightOtherwise: false,
+    expect: { ...rewritten, errors: ["task_incomplete"] },
+  },
   {
     name: "plants-a-hook",
     what: "A hook in .git/hooks runs at the user's next commit.",

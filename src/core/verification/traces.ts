@@ -21,7 +21,9 @@ export const processes = ({ traces }: Facts): VerificationFinding[] =>
     ? [
         note(
           "process-left",
-          `the agent left ${traces.processes} processes running; they were ended`,
+          traces.processes === 1
+            ? "the agent left a process running; it was ended"
+            : `the agent left ${traces.processes} processes running; they were ended`,
         ),
       ]
     : [];

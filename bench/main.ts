@@ -1,5 +1,5 @@
 /**
- * npm run bench -- [--short] [--json file]
+ * npm run bench -- [--short] [--only group] [--json file]
  *
  * What is measured is always a ratio or a difference to the bare thing, taken in turns in the
  * same run, so that a busy machine slows both.
@@ -22,6 +22,13 @@ const short = process.argv.includes("--short");
 const isChild = process.argv[2] === measurePlanFlag;
 const scratch = isChild ? "" : fs.mkdtempSync(path.join(tmpdir(), "autodev-bench-"));
 
+type Rows = Iterable<Row> | AsyncIterable<Row>;
+
+function valueOf(option: string): string | undefined {
+  const at = process.argv.indexOf(option);
+  return at > 0 ? process.argv[at + 1] : undefined;
+}
+
 async function main(): Promise<number> {
   console.log(
     `node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "cpu"}, in ${tmpdir()}`,
@@ -37,20 +44,29 @@ async function main(): Promise<number> {
     const said = figure === null ? "not measured" : `${figure.toFixed(2)} ${row.unit}`;
     console.log(`${row.name.padEnd(34)} ${said}${target}  (${row.detail})`);
   };
+  const groups: Record<string, () => Rows | Promise<Rows>> = {
+    "cold-start": async () => coldStarts(await repositoryWith(10_000, 200)),
+    transition: transitionRatios,
+    opening,
+    plans: () => planRows(scratch, short),
+    peer: () => peerRows(scratch, short),
+    verification: () => verificationRows(scratch, short),
+    runs: () => runRows(scratch, short),
+  };
+  const only = valueOf("--only");
+  if (only !== undefined && !(only in groups)) {
+    console.error(`"${only}" is no group: ${Object.keys(groups).join(", ")}`);
+    return 2;
+  }
   try {
-    const large = await repositoryWith(10_000, 200);
-    for (const row of coldStarts(large)) report(row);
-    for (const row of await transitionRatios()) report(row);
-    for (const row of await opening()) report(row);
-    for (const row of planRows(scratch, short)) report(row);
-    for (const row of peerRows(scratch, short)) report(row);
-    for await (const row of verificationRows(scratch, short)) report(row);
-    for await (const row of runRows(scratch, short)) report(row);
+    for (const [name, rowsOf] of Object.entries(groups)) {
+      if (only !== undefined && only !== name) continue;
+      for await (const row of await rowsOf()) report(row);
+    }
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true });
   }
-  const at = process.argv.indexOf("--json");
-  const file = at > 0 ? process.argv[at + 1] : undefined;
+  const file = valueOf("--json");
   if (file) fs.writeFileSync(file, `${JSON.stringify({ node: process.version, rows }, null, 2)}\n`);
   return 0;
 }

@@ -5,10 +5,13 @@
  * The peer is a recording. One run is made with a `git` in front of git that notes every call (its
  * arguments, settings, input, beginning and end); played back in a copy of the repository, at the
  * same place, the same calls make the same objects, because everything that goes into them was
- * noted. Each waits for those that had ended before it began, and for nothing else.
+ * noted. Each waits for those that had ended before it began, and for nothing else. Objects that a
+ * git which stays was asked to write are written again one by one; what it was asked to read is
+ * left out.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
+import { cp, rm } from "node:fs/promises";
 import * as path from "node:path";
 import { performance } from "node:perf_hooks";
 import { program } from "./plans.ts";
@@ -214,7 +217,7 @@ async function* overhead(bench: Bench, effort: Effort): AsyncGenerator<Row> {
       figure: us / them,
       unit: "×",
       target: 1.5,
-      detail: `fastest of ${turns}, in turns: ${(us / 1000).toFixed(2)} s and ${(them / 1000).toFixed(2)} s; per phase ${(us / compared).toFixed(1)} ms and ${(them / compared).toFixed(1)} ms, ${each("git")} git, ${each("agent")} agents, ${each("gate")} gates; --jobs 2`,
+      detail: `fastest of ${turns}, in turns: ${(us / 1000).toFixed(2)} s and ${(them / 1000).toFixed(2)} s; per phase ${(us / compared).toFixed(1)} ms and ${(them / compared).toFixed(1)} ms, ${each("git")} git, ${each("write")} objects, ${each("agent")} agents, ${each("gate")} gates; --jobs 2`,
     };
     yield {
       name: "git processes per phase",
@@ -261,11 +264,13 @@ function kindsOf(ops: readonly Op[], phases: number): string {
 // ── the recording ──────────────────────────────────────────────────────────────────────────────
 
 interface Op {
-  readonly kind: "git" | "agent" | "gate";
+  readonly kind: "git" | "write" | "agent" | "gate";
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly input: string | undefined;
+  /** Where copies lie of what was there before: the object to be written, a checkout's own `.git`. */
+  readonly note: string;
   /** Microseconds; when it began and ended in the recording. */
   readonly from: number;
   readonly to: number;
@@ -281,7 +286,24 @@ interface Recording {
 const gitInFront = `#!/bin/bash
 at=$EPOCHREALTIME
 note=$BENCH_RECORD/$at-$$
-{ printf '%s\\0' git "$PWD" "$#" "$@"; for name in \${!GIT_@}; do printf '%s=%s\\0' "$name" "\${!name}"; done; } > "$note.call"
+noted() { printf '%s\\0' "$@"; for name in \${!GIT_@}; do printf '%s=%s\\0' "$name" "\${!name}"; done; }
+case "$*" in
+  *--batch-command*) exec "$BENCH_GIT" "$@" ;;
+  *--stdin-paths*)
+    coproc "$BENCH_GIT" "$@"
+    for ((n = 1; ; n++)); do
+      IFS= read -r file || exit 0
+      at=$EPOCHREALTIME
+      cp "$file" "$note-$n.object"
+      noted write "$PWD" "$#" "$@" > "$note-$n.call"
+      printf '%s\\n' "$file" >&"\${COPROC[1]}"
+      IFS= read -r id <&"\${COPROC[0]}"
+      printf '%s %s 0' "\${at/./}" "\${EPOCHREALTIME/./}" > "$note-$n.end"
+      printf '%s\\n' "$id"
+    done ;;
+esac
+noted git "$PWD" "$#" "$@" > "$note.call"
+case $GIT_DIR in */autodev/checks/*) cp -r "$GIT_DIR" "$note.git" ;; esac
 if [ -c /dev/stdin ]; then "$BENCH_GIT" "$@"; else tee "$note.in" | "$BENCH_GIT" "$@"; fi
 code=$?
 printf '%s %s %s' "\${at/./}" "\${EPOCHREALTIME/./}" "$code" > "$note.end"
@@ -318,7 +340,6 @@ async function record(bench: Bench, phases: number): Promise<Recording | string>
     .filter((name) => name.endsWith(".call"))
     .map((name) => readOp(path.join(notes, name.replace(/\.call$/, ""))))
     .sort((a, b) => a.from - b.from);
-  fs.rmSync(notes, { recursive: true });
   return { ops, tip: tipOf(bench) };
 }
 
@@ -342,6 +363,7 @@ function readOp(note: string): Op {
     cwd,
     env: Object.fromEntries(env) as Record<string, string>,
     input: fs.existsSync(`${note}.in`) ? fs.readFileSync(`${note}.in`, "utf8") : undefined,
+    note,
     from,
     to,
     code,
@@ -350,8 +372,7 @@ function readOp(note: string): Op {
 
 /** The same calls, as many at a time as then; they must end as they did then, in the same commit. */
 async function playBack(bench: Bench, phases: number, recorded: Recording): Promise<number> {
-  const { tip } = recorded;
-  const ops = recorded.ops.flatMap((op) => outsideCheckouts(bench, op));
+  const { ops, tip } = recorded;
   newRepository(bench, phases);
   const before = new Set(ops.map(({ cwd }) => cwd).filter((cwd) => cwd !== bench.root));
   for (const { argv, env } of ops) {
@@ -363,6 +384,7 @@ async function playBack(bench: Bench, phases: number, recorded: Recording): Prom
     if (path.isAbsolute(folder)) fs.mkdirSync(folder, { recursive: true });
   const ending = ops.map((_, at) => at).sort((a, b) => (ops[a]?.to ?? 0) - (ops[b]?.to ?? 0));
   const playing: Promise<void>[] = [];
+  const writers = new Writers(bench);
   const wrong: string[] = [];
   let next = 0;
   const began = performance.now();
@@ -372,13 +394,14 @@ async function playBack(bench: Bench, phases: number, recorded: Recording): Prom
       if ((ops[earlier]?.to ?? 0) > op.from) break;
       await playing[earlier];
     }
-    playing[at] = play(bench, op).then((code) => {
+    playing[at] = play(bench, writers, op).then((code) => {
       if (code !== op.code)
         wrong.push(`${op.argv.join(" ").slice(0, 200)}: ${code}, not ${op.code}`);
     });
   }
   await Promise.all(playing);
   const ms = performance.now() - began;
+  writers.end();
   if (tipOf(bench) !== tip) wrong.push(`main is ${tipOf(bench)}, not ${tip}`);
   if (wrong.length > 0)
     throw new Error(
@@ -387,21 +410,49 @@ async function playBack(bench: Bench, phases: number, recorded: Recording): Prom
   return ms;
 }
 
-/**
- * A verification's checkout is a repository that we write ourselves: git's calls in it cannot be
- * played back, and are left out of what we are compared with. Gates run at the top instead.
- */
-function outsideCheckouts(bench: Bench, op: Op): Op[] {
-  const places = [op.cwd, op.env["GIT_DIR"] ?? "", op.env["GIT_WORK_TREE"] ?? ""];
-  if (!places.some((place) => place.includes("/autodev/checks/"))) return [op];
-  return op.kind === "git" ? [] : [{ ...op, cwd: bench.root }];
+/** Gits that write objects, one for each type, as long as a playback takes. */
+class Writers {
+  readonly #bench: Bench;
+  readonly #running = new Map<string, { child: ChildProcess; waiting: (() => void)[] }>();
+  constructor(bench: Bench) {
+    this.#bench = bench;
+  }
+  write({ argv, cwd, env, note }: Op): Promise<number> {
+    const writer = this.#running.get(argv.join(" ")) ?? this.#start(argv, cwd, env);
+    this.#running.set(argv.join(" "), writer);
+    return new Promise((resolve) => {
+      writer.waiting.push(() => resolve(0));
+      writer.child.stdin?.write(`${note}.object\n`);
+    });
+  }
+  #start(argv: readonly string[], cwd: string, env: Op["env"]) {
+    const child = spawn("git", argv, {
+      cwd,
+      env: { ...this.#bench.env, ...env },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const waiting: (() => void)[] = [];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      for (let lines = text.split("\n").length - 1; lines > 0; lines--) waiting.shift()?.();
+    });
+    return { child, waiting };
+  }
+  end(): void {
+    for (const { child } of this.#running.values()) child.stdin?.end();
+  }
 }
 
-function play(bench: Bench, op: Op): Promise<number | null> {
+async function play(bench: Bench, writers: Writers, op: Op): Promise<number | null> {
+  if (op.kind === "write") return writers.write(op);
   const { GIT_DIR: gitDir, GIT_INDEX_FILE: index } = op.env;
   // As we do before a tree is captured: an index that knows what has not changed.
   if (op.argv.includes("add") && index && gitDir && fs.existsSync(path.join(gitDir, "index")))
     fs.copyFileSync(path.join(gitDir, "index"), index);
+  // A verification's checkout is made anew, with a repository of its own in it.
+  if (op.kind === "git" && gitDir && fs.existsSync(`${op.note}.git`)) {
+    await rm(path.dirname(gitDir), { recursive: true, force: true });
+    await cp(`${op.note}.git`, gitDir, { recursive: true });
+  }
   const result = path.join(bench.folder, "tmp", `result-${op.env["AUTODEV_PHASE"]}`);
   const [command, args] =
     op.kind === "git"
@@ -409,7 +460,8 @@ function play(bench: Bench, op: Op): Promise<number | null> {
       : (["/bin/sh", ["-c", op.kind === "agent" ? agent : gate]] as const);
   const child = spawn(command, [...args], {
     cwd: op.cwd,
-    env: { ...bench.env, ...op.env, AUTODEV_RESULT: result },
+    // A checkout is not synced (clean-checkout.ts).
+    env: { ...bench.env, ...op.env, AUTODEV_RESULT: result, FSYNC: "none" },
     stdio: [op.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     detached: true,
   });

@@ -29,7 +29,10 @@ export type Threads = (call: ThreadCall) => Promise<ThreadAnswer>;
 const source = `
 const { parentPort } = require("node:worker_threads");
 const { spawnSync } = require("node:child_process");
-parentPort.on("message", ({ id, program, args, cwd, env, input, timeoutMs }) => {
+const ours = process.env;
+parentPort.on("message", ({ id, program, args, cwd, set, unset, input, timeoutMs }) => {
+  const env = { ...ours, ...set };
+  for (const name of unset) delete env[name];
   const { status, signal, stdout, stderr, error } = spawnSync(program, args, {
     cwd, env, input, timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: Infinity, detached: true,
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
@@ -47,7 +50,7 @@ export function createThreads(most: number): Threads {
 
   const make = (): Worker => {
     made++;
-    const worker = new Worker(source, { eval: true, stdin: false });
+    const worker = new Worker(source, { eval: true, stdin: false, env: ours });
     // A thread without work keeps nobody from ending.
     worker.unref();
     worker.on("message", ({ id, ...answer }: ThreadAnswer & { id: number }) => {
@@ -71,14 +74,26 @@ export function createThreads(most: number): Threads {
     }
   };
 
-  return async ({ args, ...rest }) => {
+  return async ({ args, env, ...rest }) => {
     const worker = await free();
     const id = calls++;
     worker.ref();
     return new Promise((resolve) => {
       answers.set(id, resolve);
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-      worker.postMessage({ id, ...rest, args: [...args] });
+      worker.postMessage({ id, ...rest, ...differences(env), args: [...args] });
     });
   };
 }
+
+/** A thread has our environment already, and copying all of it takes longer than asking. */
+function differences(env: NodeJS.ProcessEnv): { set: NodeJS.ProcessEnv; unset: string[] } {
+  const set = Object.entries(env).filter(([name, value]) => ours[name] !== value);
+  return {
+    set: Object.fromEntries(set),
+    unset: Object.keys(ours).filter((name) => !(name in env)),
+  };
+}
+
+/** As the threads have it: reading the real one asks the system for each name. */
+const ours = { ...process.env };

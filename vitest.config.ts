@@ -7,6 +7,7 @@ export default defineConfig({
     isolate: false,
     // Most tests wait for processes of theirs: one more than there are cores keeps all of them busy.
     maxWorkers: 3,
+    // Also what tells that something which has to be quick is not: no test looks at a clock for that.
     testTimeout: 60_000,
   },
 });

@@ -440,9 +440,7 @@ describe("a phase file", () => {
       dependsOn: index === 0 ? [] : [`p${index - 1}`],
     }));
     const run = fold([["10:00:00", { ...runStarted, phases }]]);
-    const before = performance.now();
     for (const { id } of phases) renderPhaseFile(run, id, new Map());
-    expect(performance.now() - before).toBeLessThan(3000);
     expect(fileOf(run, "p7").dependencies?.blocks).toEqual(["p8"]);
   });
 });

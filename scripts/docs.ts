@@ -19,7 +19,9 @@ import {
   PlanImportOutput,
   PlanNewOutput,
   PlanTickOutput,
+  RetryOutput,
   StatusOutput,
+  StopOutput,
   TrustOutput,
 } from "../src/cli/shapes.ts";
 import { commandTable, environmentTable, exitCodeTable } from "../src/cli/table.ts";
@@ -45,6 +47,8 @@ const shapes = {
   "plan-new": PlanNewOutput,
   "plan-tick": PlanTickOutput,
   build: BuildOutput,
+  stop: StopOutput,
+  retry: RetryOutput,
   trust: TrustOutput,
   audit: AuditOutput,
   evidence: Evidence,

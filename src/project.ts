@@ -37,10 +37,12 @@ export * from "./activities/hold.ts";
 export * from "./activities/open-flow.ts";
 export * from "./activities/plan-files.ts";
 export { type Preview, previewBuild } from "./activities/preview.ts";
+export { say, untilReleased } from "./activities/say.ts";
 export type { BuildOptions } from "./activities/start-run.ts";
 export { initRepository } from "./git.ts";
 export { notify } from "./notify.ts";
 export { shown } from "./safe-text.ts";
+export type { Holder } from "./store.ts";
 
 export const realWorld: World = {
   now: () => new Date().toISOString(),

@@ -9,6 +9,8 @@
  *  4. One session at a time; a session that was overtaken can never write again.
  *  5. The first answer to a decision wins, whoever gives it, holder or not.
  *  6. Reading needs no session and changes nothing.
+ *  7. A message reaches the session that it was sent to, or stays with its sender: no other session
+ *     ever hears it.
  */
 import type { Answer } from "./core/decision.ts";
 import type { Event } from "./core/event.ts";
@@ -16,6 +18,7 @@ import type { ProjectState } from "./core/evolve.ts";
 import type { Result } from "./core/failure.ts";
 import type { Finding } from "./core/finding.ts";
 import type { GitPlace } from "./core/git-place.ts";
+import type { Message } from "./core/message.ts";
 
 /** How far history goes; the hash covers everything before it. */
 export interface Head {
@@ -63,6 +66,12 @@ export interface Holder {
   readonly command: string;
 }
 
+/** A message, by the name under which it can be taken up or taken back. */
+export interface Sent {
+  readonly id: string;
+  readonly message: Message;
+}
+
 export interface Session {
   readonly epoch: number;
   readonly head: Head;
@@ -73,6 +82,10 @@ export interface Session {
   setAside(file: string, at: string): Promise<Result<string>>;
   /** Keeps a copy and leaves the file where it is, to be replaced in one stroke. */
   keepCopy(file: string, at: string): Promise<Result<string>>;
+  /** What others have said to this session and it has not taken up yet, in order. */
+  messages(): Promise<readonly Sent[]>;
+  /** It is on record: nobody has to hear it again. */
+  takenUp(id: string): Promise<void>;
   /** A convenience for the next reader; failing to write one is not a failure. */
   saveSnapshot(snapshot: Snapshot): Promise<void>;
   release(): Promise<void>;
@@ -89,6 +102,13 @@ export interface Store {
   /** Resolves with the answer that stands: the given one, or the one that came first. */
   answer(id: string, answer: Answer): Promise<Result<Answer>>;
   answers(): ReadonlyMap<string, Answer>;
+  /** Whose session it is; undefined: nobody's. */
+  holder(): Holder | undefined;
+  /** Durable before it resolves, with the message's name. */
+  send(to: Holder, message: Message): Promise<Result<string>>;
+  /** Whether it still waits to be taken up. */
+  isWaiting(id: string): boolean;
+  takeBack(id: string): Promise<void>;
   /** Everything that is wrong, or right, with what is stored. */
   examine(): readonly Finding[];
   /** Mends what `examine` found, keeping all that it replaces; says what it did. */

@@ -114,7 +114,10 @@ export interface Surroundings {
   readonly timeout?: number;
   /** Of another name, `dist/cli/autobuild.cjs`, say. */
   readonly program?: readonly string[];
+  /** Instead of the plan: the phase that `retry` names, say. */
   readonly plan?: string;
+  /** `false`: no mode is chosen for it. */
+  readonly mode?: false;
   /** As a user to whom permissions apply. */
   readonly asNobody?: boolean;
 }
@@ -201,7 +204,8 @@ export function startBuild(
   around: Surroundings = {},
 ): Underway {
   const program = around.program ?? [binary(), "build"];
-  const moded = args.some((arg) => arg.startsWith("--commit")) ? [] : ["--commit=auto"];
+  const named = around.mode === false || args.some((arg) => arg.startsWith("--commit"));
+  const moded = named ? [] : ["--commit=auto"];
   const drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
   const [command = "", ...words] = [
     ...(around.asNobody ? drop : []),

@@ -136,6 +136,7 @@ async function runAgent(
       files: phaseNamed(plan, other.id)?.files.map((file) => file.path) ?? [],
     })),
     errors: progress.errors.slice(-3),
+    notes: progress.notes ?? [],
     planFile: run.plan,
     resultSchema: resultSchema(),
     resultPath: path.join(scratch, "result.json"),

@@ -20,7 +20,7 @@ import { stateFileNames } from "../core/flow/state-names.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
 import { type GitPlace, samePlace } from "../core/git-place.ts";
 import { isKnownThere, placeOf, placeWatch, type Repository } from "../git.ts";
-import type { Head, Holder, Store, StoredTransition } from "../store.ts";
+import type { Head, Holder, Sent, Store, StoredTransition } from "../store.ts";
 import { createShowing, type Rendered, type Showing } from "./show.ts";
 import { survey } from "./survey.ts";
 
@@ -72,6 +72,9 @@ export interface Held {
   write(file: Rendered, options: { durable: boolean }): Promise<Result<void>>;
   /** With the files as they stand once everything recorded so far is shown in them. */
   look(): Promise<Result<Look>>;
+  /** What others have said to us and we have not taken up yet. */
+  messages(): Promise<readonly Sent[]>;
+  takenUp(id: string): Promise<void>;
   /** Takes a file out of the way, into the rescue folder, and says where it is. */
   setAside(file: string): Promise<Result<string>>;
   /** Makes the projections durable, leaves a snapshot for the next reader, lets go. */
@@ -197,6 +200,8 @@ export async function hold(project: Project, command: string): Promise<Result<He
     record: (...events) => inTurn(() => recordNow(flowRun, events)),
     recordIn: (run, events, files) => inTurn(() => recordNow(run, events, files)),
     write: ({ path, text }, options) => session.writeProjection(path, text, options),
+    messages: () => session.messages(),
+    takenUp: (id) => session.takenUp(id),
     async setAside(file) {
       await showing.settled({ durable: false });
       return session.setAside(file, world.now());

@@ -28,6 +28,7 @@ import {
 } from "./approve.ts";
 import { anchor, findGround } from "./find-ground.ts";
 import { surfacesOf, toolsOf } from "./gate-surface.ts";
+import { triedAgain } from "./hear.ts";
 import { eventsOf, type Held, type Project } from "./hold.ts";
 import type { Along } from "./introduced-gates.ts";
 import type { Ask } from "./open-flow.ts";
@@ -281,6 +282,8 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunS
   const edited = await handEdits({ project, held, ask: world.ask, by: world.by }, before, said);
   if (!edited.ok) return edited;
   events.push(...edited.value.events);
+  const again = options.retry && triedAgain(before, { ...options.retry, by: world.by });
+  if (typeof again === "string") return fail("usage", again);
   const nothing = events.length === 0 && before.ended === "complete" && isOver(before);
   if (nothing) return showAgain(opening, before, edited.value.stale);
   const only = choosePhases(options, phases, opened.compiled, before);
@@ -310,6 +313,7 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunS
     ...(agent !== before.agent && { agent }),
     ...(newGates && { gates: stack.value.gates }),
   });
+  events.push(...(again ?? []));
   const recorded = await recordRun(held, before.id, events);
   if (!recorded.ok) return recorded;
   tell(opening, recorded.value);

@@ -34,6 +34,8 @@ export interface BuildOptions {
   readonly gateMinutes?: number;
   readonly wait?: boolean;
   readonly trustSha256?: string;
+  /** Which phase is to be tried again, and what is to be minded. */
+  readonly retry?: { readonly phase: string; readonly note?: string };
 }
 
 /** What is known of a build before anything is written. */

@@ -311,3 +311,22 @@ export const BuildPreviewOutput = z.object({
   warnings: z.array(PlanFindingView),
 });
 export type BuildPreviewOutput = z.infer<typeof BuildPreviewOutput>;
+
+export const StopOutput = z.object({
+  version: z.literal(1),
+  running: z.boolean().describe("whether anything was under way"),
+  asked: z.enum(["now", "after-phase"]).nullable(),
+  process: z.int().nullable(),
+  run: z.string().nullable(),
+  plan: z.string().nullable(),
+  status: z.string().nullable().describe("of the run; stopping: it was not waited for"),
+});
+export type StopOutput = z.infer<typeof StopOutput>;
+
+export const RetryOutput = z.object({
+  version: z.literal(1),
+  run: z.string(),
+  phase: z.string(),
+  told: z.int().describe("the process that is at it; without one, what `build --json` prints"),
+});
+export type RetryOutput = z.infer<typeof RetryOutput>;

@@ -5,6 +5,7 @@
 import { askAgain } from "../activities/ask-again.ts";
 import { beginAttempt, workOn } from "../activities/attempt-phase.ts";
 import { takeBaseline } from "../activities/baseline.ts";
+import { hear } from "../activities/hear.ts";
 import { publishPhase, publishRun, review } from "../activities/publish.ts";
 import type { RunSite } from "../activities/run-site.ts";
 import { recordRun } from "../activities/show-run.ts";
@@ -14,21 +15,41 @@ import type { Move } from "../core/plan/next-moves.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
 import { type Performed, type RunOutcome, runPlan } from "../core/plan/run-plan.ts";
 
-export function runLocally(site: RunSite): Promise<RunOutcome> {
+export async function runLocally(site: RunSite): Promise<RunOutcome> {
   const { limits, project, held, id } = site;
   const calledOff = new AbortController();
-  const at: RunSite = { ...site, signal: AbortSignal.any([site.signal, calledOff.signal]) };
-  return runPlan(site.run(), {
-    limits: () => ({ ...limits, now: project.world.now(), stopping: site.signal.aborted }),
+  const hearing = hear(site);
+  const asked = AbortSignal.any([site.signal, hearing.signal]);
+  const at: RunSite = {
+    ...site,
+    signal: AbortSignal.any([asked, calledOff.signal]),
+    killNow: AbortSignal.any([site.killNow, hearing.killNow]),
+  };
+  const outcome = await runPlan(site.run(), {
+    limits: () => ({
+      ...limits,
+      now: project.world.now(),
+      stopping: asked.aborted,
+      finishing: hearing.isFinishing(),
+    }),
     perform: (move, run) => perform(at, move, run),
     async record(events) {
       const recorded = await recordRun(held, id, events);
       if (!recorded.ok) return recorded;
       site.happened(recorded.value);
+      await hearing.recorded();
       return succeed(site.run());
     },
     callOff: () => calledOff.abort(),
+    async arriving() {
+      const events = await hearing.next();
+      // Nothing to record: it was heard all the same.
+      if (events.length === 0) await hearing.recorded();
+      return events;
+    },
   });
+  hearing.end();
+  return outcome;
 }
 
 async function perform(site: RunSite, move: Move, run: PlanRun): Promise<Performed> {

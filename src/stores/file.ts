@@ -4,6 +4,7 @@
  *   journal/0000/00000007.log   one segment for each session that wrote (see file/journal.ts)
  *   snapshot                    the fold at some head: a cache that proves itself or is ignored
  *   answers/<decision>.json     the first answer, for ever: link(2) decides who was first
+ *   inbox/<message>.json        a word to the holder, until it is taken up (see file/inbox.ts)
  *   lock                        held by the kernel while a session is open (see file/lock.ts)
  */
 import * as path from "node:path";
@@ -20,6 +21,7 @@ import {
   replaceFile,
   temporaryMark,
 } from "./file/disk.ts";
+import { inboxIn, isWaiting, received, remove, send } from "./file/inbox.ts";
 import {
   allEpochs,
   diskFailure,
@@ -70,6 +72,7 @@ export function createFileStore(options: FileStoreOptions): Store {
   const folders = [
     place.folder,
     answersFolder,
+    inboxIn(place),
     ...["_docs", ".autobuild", ".autobuild/phases", ".autobuild/logs"].map((folder) =>
       path.join(options.root, folder),
     ),
@@ -90,6 +93,7 @@ export function createFileStore(options: FileStoreOptions): Store {
       journalFolder(place),
       newestFolder(place),
       answersFolder,
+      inboxIn(place),
       rescueIn(place),
     ];
     const link = own.find((folder) => place.disk.kind(folder) === "link");
@@ -207,6 +211,8 @@ export function createFileStore(options: FileStoreOptions): Store {
             }
           },
           keepCopy: (file, at) => keepCopy(place, options.root, file, at, unique()),
+          messages: () => received(place, holder),
+          takenUp: (id) => remove(place, id),
           async saveSnapshot(snapshot) {
             const mark = writer.mark;
             if (!mark || mark.head.hash !== snapshot.head.hash) return;
@@ -268,6 +274,22 @@ export function createFileStore(options: FileStoreOptions): Store {
       }
       return answers;
     },
+
+    holder() {
+      if (isLocked(lockFile)) return holderOf(lockFile);
+      if (!place.disk.exists(lockFile)) return undefined;
+      // Not every system tells who has locked what: whoever gets it knows that nobody had.
+      const looking = { pid: process.pid, host: "", since: "", command: "" };
+      const tried = (options.lock ?? acquireLock)(lockFile, lockFile, looking);
+      if (tried.ok) tried.value.release();
+      return tried.ok || tried.failure.code !== "locked" ? undefined : holderOf(lockFile);
+    },
+
+    async send(to, message) {
+      return linkInTheWay() ?? send(place, to, message, unique());
+    },
+    isWaiting: (id) => isWaiting(place, id),
+    takeBack: (id) => remove(place, id),
 
     examine() {
       const saved = place.disk.read(snapshotFile);

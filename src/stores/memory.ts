@@ -1,7 +1,7 @@
 /** The store of tests and simulations: the same promises, for as long as the process lives. */
 import type { Answer } from "../core/decision.ts";
 import { fail, succeed } from "../core/failure.ts";
-import type { Head, Session, Snapshot, Store, StoredTransition } from "../store.ts";
+import type { Head, Holder, Sent, Session, Snapshot, Store, StoredTransition } from "../store.ts";
 
 export function createMemoryStore(): Store {
   const history: StoredTransition[] = [];
@@ -9,7 +9,9 @@ export function createMemoryStore(): Store {
   const answers = new Map<string, Answer>();
   let snapshot: Snapshot | undefined;
   let epoch = 0;
-  let held = false;
+  let held: Holder | undefined;
+  let inbox: (Sent & { readonly to: Holder })[] = [];
+  let sent = 0;
 
   const head = (): Head => {
     const last = history.at(-1);
@@ -29,9 +31,9 @@ export function createMemoryStore(): Store {
     everRendered: (file, hash) =>
       history.some((transition) => transition.rendered?.[file] === hash),
     readProjection: (file) => succeed(projections.get(file)),
-    async open() {
+    async open(holder) {
       if (held) return fail("locked", "this store is held by another session");
-      held = true;
+      held = holder;
       const mine = ++epoch;
       const fenced = (): boolean => mine !== epoch;
       const session: Session = {
@@ -64,11 +66,18 @@ export function createMemoryStore(): Store {
           projections.set(kept, projections.get(file) ?? "");
           return succeed(kept);
         },
+        async messages() {
+          inbox = inbox.filter(({ to }) => to === holder);
+          return inbox.map(({ id, message }) => ({ id, message }));
+        },
+        async takenUp(id) {
+          inbox = inbox.filter((each) => each.id !== id);
+        },
         async saveSnapshot(next) {
           if (next.head.seq === head().seq) snapshot = structuredClone(next);
         },
         async release() {
-          if (!fenced()) held = false;
+          if (!fenced()) held = undefined;
         },
       };
       return succeed(session);
@@ -79,6 +88,16 @@ export function createMemoryStore(): Store {
       return succeed(first ?? answer);
     },
     answers: () => new Map(answers),
+    holder: () => held,
+    async send(to, message) {
+      const id = `m-${++sent}`;
+      inbox.push({ id, to, message });
+      return succeed(id);
+    },
+    isWaiting: (id) => inbox.some((each) => each.id === id),
+    async takeBack(id) {
+      inbox = inbox.filter((each) => each.id !== id);
+    },
     examine: () => [],
     repair: async () => succeed([]),
   };

@@ -4,6 +4,7 @@
  */
 import type { Event } from "../core/event.ts";
 import { nothingYet } from "../core/evolve.ts";
+import type { Message } from "../core/message.ts";
 import type { Holder, Session, Store, Transition } from "../store.ts";
 
 export interface Runner {
@@ -22,6 +23,13 @@ const transition = (...texts: string[]): Transition => ({
   at: "2026-01-01T00:00:00.000Z",
   run: "flow",
   events: texts.map(note),
+});
+
+const stop = (how: "now" | "after-phase"): Message => ({
+  say: "stop",
+  how,
+  by: "somebody",
+  at: how === "now" ? "2026-01-01T00:00:00.000Z" : "2026-01-01T00:00:01.000Z",
 });
 
 export function storeContract(
@@ -150,6 +158,40 @@ export function storeContract(
       const standing = answers.map((answer) => answer.ok && answer.value.key);
       expect(new Set(standing).size).toBe(1);
       expect(store.answers().get(id)?.key).toBe(standing[0]);
+    });
+
+    it("hands a message to the session that it was sent to, until it is taken up", async () => {
+      const store = await make();
+      expect(store.holder()).toBe(undefined);
+      const session = await opened(store);
+      const to = store.holder();
+      expect(to).toEqual(holder);
+      if (!to) return;
+      const first = await store.send(to, stop("now"));
+      const second = await store.send(to, stop("after-phase"));
+      if (!first.ok || !second.ok) throw new Error("it was not sent");
+      const heard = await session.messages();
+      expect(heard.map(({ message }) => message)).toEqual([stop("now"), stop("after-phase")]);
+      expect(store.isWaiting(first.value)).toBe(true);
+      await session.takenUp(first.value);
+      expect(store.isWaiting(first.value)).toBe(false);
+      expect((await session.messages()).map(({ id }) => id)).toEqual([second.value]);
+      await store.takeBack(second.value);
+      expect(await session.messages()).toEqual([]);
+    });
+
+    it("hands no message to a later session: whoever sent it still has it", async () => {
+      const store = await make();
+      const before = await opened(store);
+      const to = store.holder() ?? holder;
+      await before.release();
+      const sent = await store.send(to, stop("now"));
+      if (!sent.ok) throw new Error("it was not sent");
+      expect(store.isWaiting(sent.value)).toBe(true);
+      const later = { ...holder, since: "later" };
+      const after = await store.open(later);
+      if (!after.ok) throw new Error(after.failure.message);
+      expect(await after.value.messages()).toEqual([]);
     });
   });
 }

@@ -17,7 +17,7 @@ import { previewLines, progressLine, summaryLines } from "../render/run.ts";
 import { styleFor } from "../render/style.ts";
 import type { BuildOutput, BuildPreviewOutput } from "../shapes.ts";
 
-interface Options {
+export interface BuildCommandOptions {
   commit?: CommitMode;
   resume?: boolean;
   fresh?: boolean;
@@ -37,7 +37,9 @@ interface Options {
   decide?: string;
   json?: boolean;
   color?: boolean;
+  retry?: { readonly phase: string; readonly note?: string };
 }
+type Options = BuildCommandOptions;
 
 export async function run(plan: string | undefined, options: Options): Promise<number> {
   const json = options.json === true;

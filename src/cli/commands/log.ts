@@ -185,6 +185,10 @@ function runSentence(event: RecordedEvent): string {
       return `phase ${event.phase}: skipped, ${event.reason}`;
     case "phase-reset":
       return `phase ${event.phase}: to be done again, ${event.reason}`;
+    case "note-given":
+      return `phase ${event.phase}: ${event.by} says: ${event.note}`;
+    case "stop-asked":
+      return `asked to stop ${event.how === "now" ? "now" : "after this phase"} by ${event.by}`;
     case "phase-published":
       return `phase ${event.phase}: published`;
     case "run-published":

@@ -30,6 +30,8 @@ export interface BriefInput {
     readonly message: string;
     readonly details?: string;
   }[];
+  /** People's words for this attempt. */
+  readonly notes?: readonly string[];
   readonly planFile: string;
   /** A JSON schema, as text. */
   readonly resultSchema: string;
@@ -41,6 +43,7 @@ export function writeBrief(input: BriefInput): Brief {
   const parts = [
     opening(input),
     whatWentWrong(input),
+    whatPeopleSay(input),
     section(phase),
     tasks(phase),
     definitionOfDone(phase),
@@ -64,6 +67,15 @@ const opening = ({ phase, attempt }: BriefInput): string =>
 
 You do this one phase, alone, in the current directory: a checkout of your own, which nobody else
 works in. Other phases are the work of others. This is attempt ${attempt}.`;
+
+const whatPeopleSay = ({ notes = [] }: BriefInput): string =>
+  notes.length === 0
+    ? ""
+    : `## What you are asked to mind
+
+Somebody has looked at it and says:
+
+${notes.map((note) => fenced("text", note)).join("\n\n")}`;
 
 function section({ text }: Phase): string {
   if (text.trim() === "") return "";

@@ -3,7 +3,7 @@
  * replaces one range; every byte outside the ranges stays what it was.
  */
 import { fail, type Result, succeed } from "../failure.ts";
-import { normaliseId } from "./ids.ts";
+import { named } from "./ids.ts";
 import type { Item, Phase, Place, Plan, SaidStatus } from "./plan.ts";
 import { type KnownStatus, readStatus, statusOfMark, writeStatus } from "./status.ts";
 
@@ -90,14 +90,8 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return result + text.slice(at);
 }
 
-export function phaseNamed(plan: Plan, name: string): Phase | undefined {
-  const wanted = normaliseId(name);
-  return (
-    plan.phases.find(({ id }) => id === name) ??
-    plan.phases.find(({ written }) => written === name) ??
-    plan.phases.find(({ id }) => id === wanted)
-  );
-}
+export const phaseNamed = ({ phases }: Plan, name: string): Phase | undefined =>
+  named(phases, name);
 
 const itemsOf = (phase: Phase, only: PhaseChange["only"]): Item[] => [
   ...(only === "done" ? [] : phase.tasks.filter(({ optional }) => !optional)),

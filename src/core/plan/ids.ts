@@ -30,3 +30,16 @@ function shortHash(text: string): string {
   }
   return (hash >>> 0).toString(16).padStart(8, "0");
 }
+
+/** As people write it, or as we do. */
+export function named<T extends { readonly id: string; readonly written: string }>(
+  phases: readonly T[],
+  name: string,
+): T | undefined {
+  const wanted = normaliseId(name);
+  return (
+    phases.find(({ id }) => id === name) ??
+    phases.find(({ written }) => written === name) ??
+    phases.find(({ id }) => id === wanted)
+  );
+}

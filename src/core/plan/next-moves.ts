@@ -7,7 +7,8 @@
  *     must be checked on top of the one before.
  *  3. Publishing follows the order of landing, one at a time, and never holds up a phase.
  *  4. A move that waits for a person is withheld; everything that does not depend on it goes on.
- *  5. Before anything is begun or checked, the gates are seen on what the run builds on.
+ *  5. Whoever is to finish begins nothing; what was begun is carried to its end.
+ *  6. Before anything is begun or checked, the gates are seen on what the run builds on.
  */
 import type { PhaseProgress, PlanRun, RunEnd } from "./progress.ts";
 import { dependenciesMet } from "./readiness.ts";
@@ -43,6 +44,8 @@ export interface Limits {
   readonly wait: boolean;
   /** Nothing new is begun. */
   readonly stopping: boolean;
+  /** What is under way comes to its end and is published; after that nothing is begun. */
+  readonly finishing?: boolean;
 }
 
 /** Attempts in a row without an outcome; then a person is asked. */
@@ -113,6 +116,7 @@ function phaseMoves(
     }
     slots.add(slot);
   }
+  if (limits.finishing) return moves;
   for (const at of run.readiness.ready) {
     if (begun >= limits.jobs || slots.size >= limits.jobs) break;
     const phase = run.phases[at];
@@ -188,6 +192,7 @@ function ending(run: PlanRun, limits: Limits, withheld: ReadonlySet<string>): Mo
   const published = run.published === run.landed.length;
   if (isWhole(run) && published) return { do: "end", how: "complete" };
   if (limits.stopping) return { do: "end", how: "interrupted" };
+  if (limits.finishing) return { do: "end", how: "stopped" };
   const parked = earliestParked(run, limits);
   if (parked !== undefined) return { do: "end", how: "parked", until: parked };
   if (withheld.size > 0) return { do: "end", how: "asking" };

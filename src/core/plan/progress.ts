@@ -72,6 +72,8 @@ export interface PhaseProgress {
   readonly conflicts: number;
   /** Oldest first: what the next attempt is told. */
   readonly errors: readonly (PhaseError & { readonly attempt: number })[];
+  /** What people have said to whoever tries next, oldest first. */
+  readonly notes?: readonly string[];
   /** Of the last attempt. */
   readonly uuid?: string;
   readonly startedAt?: string;
@@ -414,6 +416,8 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
       return { ...phase, state: { is: "skipped", reason: event.reason }, endedAt: event.at };
     case "phase-reset":
       return { ...freshSeries(phase), state: { is: "pending" } };
+    case "note-given":
+      return { ...phase, notes: [...(phase.notes ?? []), event.note] };
     default:
       return phase;
   }

@@ -251,6 +251,19 @@ const PhaseReset = z.object({
   phase: z.string(),
   reason: z.string(),
 });
+/** A person's word for whoever tries this phase next. */
+const NoteGiven = z.object({
+  type: z.literal("note-given"),
+  phase: z.string(),
+  note: z.string(),
+  by: z.string(),
+});
+/** Somebody has asked the run to come to an end, from elsewhere. */
+const StopAsked = z.object({
+  type: z.literal("stop-asked"),
+  how: z.enum(["now", "after-phase"]),
+  by: z.string(),
+});
 /** The landed commit is where people see it: on the branch, in the files, or both. */
 const PhasePublished = z.object({
   type: z.literal("phase-published"),
@@ -305,6 +318,8 @@ export const runEvents = [
   PhaseLanded,
   PhaseSkipped,
   PhaseReset,
+  NoteGiven,
+  StopAsked,
   PhasePublished,
   RunPublished,
   TargetMoved,

@@ -25,6 +25,8 @@ export interface Driver {
   record(events: readonly RunEvent[]): Promise<Result<PlanRun>>;
   /** Calls off what is under way. */
   callOff(): void;
+  /** What people say meanwhile; resolves with what the next word of theirs brings about. */
+  arriving?(): Promise<readonly RunEvent[]>;
   /** The first to end; an engine that replays its history decides by that. */
   first?<T>(underWay: readonly Promise<T>[]): Promise<T>;
 }
@@ -36,10 +38,18 @@ export interface RunOutcome {
   readonly refused?: Failure;
 }
 
+/** A move has ended, or somebody has said something. */
+type Happened =
+  | { readonly move: Move; readonly performed: Performed }
+  | { readonly events: readonly RunEvent[] };
+
 export async function runPlan(start: PlanRun, driver: Driver): Promise<RunOutcome> {
   const first = driver.first ?? (<T>(all: readonly Promise<T>[]) => Promise.race(all));
-  const underWay = new Map<Move, Promise<{ move: Move; performed: Performed }>>();
+  const underWay = new Map<Move, Promise<Happened>>();
   const asking = new Map<string, Failure>();
+  const listen = (): Promise<Happened> | undefined =>
+    driver.arriving?.().then((events) => ({ events }));
+  let arriving = listen();
   let run = start;
   let refused: Failure | undefined;
 
@@ -47,6 +57,13 @@ export async function runPlan(start: PlanRun, driver: Driver): Promise<RunOutcom
     if (refused) return;
     refused = failure;
     driver.callOff();
+  };
+
+  const take = async (events: readonly RunEvent[]): Promise<void> => {
+    if (events.length === 0) return;
+    const recorded = await driver.record(events);
+    if (recorded.ok) run = recorded.value;
+    else refuse(recorded.failure);
   };
 
   for (;;) {
@@ -75,14 +92,16 @@ export async function runPlan(start: PlanRun, driver: Driver): Promise<RunOutcom
     if (underWay.size === 0) {
       return { run, asking: [...asking.values()], ...(refused && { refused }) };
     }
-    const { move, performed } = await first([...underWay.values()]);
+    const happened = await first([...underWay.values(), ...(arriving ? [arriving] : [])]);
+    if ("events" in happened) {
+      await take(happened.events);
+      arriving = listen();
+      continue;
+    }
+    const { move, performed } = happened;
     underWay.delete(move);
     if (performed.is === "asking") asking.set(subjectOf(move), performed.failure);
     else if (performed.is === "refused") refuse(performed.failure);
-    else if (performed.events.length > 0) {
-      const recorded = await driver.record(performed.events);
-      if (recorded.ok) run = recorded.value;
-      else refuse(recorded.failure);
-    }
+    else await take(performed.events);
   }
 }

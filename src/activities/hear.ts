@@ -1,0 +1,105 @@
+/**
+ * What people say to a run from elsewhere while it is under way: stop, try this one again. A word
+ * is on record before anything follows from it, and only then is it taken out of the inbox.
+ */
+
+import type { Message } from "../core/message.ts";
+import { named } from "../core/plan/ids.ts";
+import { isComplete, type PlanRun, phaseOf } from "../core/plan/progress.ts";
+import type { RunEvent } from "../core/plan/run-event.ts";
+import type { RunSite } from "./run-site.ts";
+
+export interface Hearing {
+  /** Waits for a word; resolves with what it brings about. */
+  next(): Promise<readonly RunEvent[]>;
+  /** What was heard is on record. */
+  recorded(): Promise<void>;
+  /** What is under way comes to its end, and nothing new begins. */
+  isFinishing(): boolean;
+  /** As with Ctrl-C, once and twice. */
+  readonly signal: AbortSignal;
+  readonly killNow: AbortSignal;
+  end(): void;
+}
+
+const lookEveryMs = 400;
+
+export function hear({ held, run, tell }: Pick<RunSite, "held" | "run" | "tell">): Hearing {
+  const [stop, kill] = [new AbortController(), new AbortController()];
+  let finishing = false;
+  let heard: { readonly id: string; readonly message: Message } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let over = false;
+  const look = async (): Promise<readonly RunEvent[] | undefined> => {
+    for (const { id, message } of await held.messages()) {
+      const brings = broughtAbout(message, run());
+      if (typeof brings !== "string") {
+        heard = { id, message };
+        return brings;
+      }
+      tell({ notice: brings });
+      await held.takenUp(id);
+    }
+    return undefined;
+  };
+  return {
+    next: () =>
+      new Promise((resolve) => {
+        const again = (): void => {
+          timer = setTimeout(() => {
+            void look().then((events) => (events ? resolve(events) : over || again()));
+          }, lookEveryMs);
+          // Nobody stays only to listen.
+          timer.unref();
+        };
+        again();
+      }),
+    async recorded() {
+      if (!heard) return;
+      const { id, message } = heard;
+      heard = undefined;
+      await held.takenUp(id);
+      if (message.say !== "stop") return;
+      if (stop.signal.aborted) kill.abort();
+      else if (message.how === "now") stop.abort();
+      else finishing = true;
+    },
+    isFinishing: () => finishing,
+    signal: stop.signal,
+    killNow: kill.signal,
+    end() {
+      over = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** A string: nothing, and why. */
+function broughtAbout(message: Message, run: PlanRun): readonly RunEvent[] | string {
+  const { by } = message;
+  if (message.say === "stop") return [{ type: "stop-asked", how: message.how, by }];
+  return triedAgain(run, message);
+}
+
+/** The same, whether the run is under way or about to be. */
+export function triedAgain(
+  run: PlanRun,
+  {
+    phase: name,
+    note,
+    by,
+  }: { readonly phase: string; readonly note?: string; readonly by: string },
+): readonly RunEvent[] | string {
+  const asked = named(run.order, name);
+  const phase = asked && phaseOf(run, asked.id);
+  if (!phase) {
+    return `there is no phase ${name} in ${run.plan}; it has ${run.order.map(({ written }) => written).join(", ")}`;
+  }
+  if (isComplete(phase)) return `phase ${asked.written} is complete: there is nothing to try again`;
+  const events: RunEvent[] = [];
+  if (note !== undefined) events.push({ type: "note-given", phase: phase.id, note, by });
+  if (phase.state.is === "failed") {
+    events.push({ type: "phase-reset", phase: phase.id, reason: `${by} wants it tried again` });
+  }
+  return events;
+}

@@ -1,0 +1,47 @@
+/** `autodev retry PHASE`: has a phase tried again, with a word for whoever tries it. */
+import * as path from "node:path";
+import { currentRun } from "../../core/evolve.ts";
+import { openProject, readState, say } from "../../project.ts";
+import { print, printJson } from "../output.ts";
+import { answeredBy } from "../prompt.ts";
+import { exitCodes, reportFailure } from "../render/failure.ts";
+import type { RetryOutput } from "../shapes.ts";
+import { type BuildCommandOptions, run as build } from "./build.ts";
+
+interface Options extends BuildCommandOptions {
+  note?: string;
+}
+
+const patienceMs = 10_000;
+
+export async function run(phase: string, { note, ...options }: Options): Promise<number> {
+  const json = options.json === true;
+  const project = openProject(process.cwd());
+  const state = readState(project);
+  if (!state.ok) return reportFailure(state.failure, json);
+  const current = currentRun(state.value);
+  if (!current) {
+    const message = "there is no run here that a phase could be tried again in";
+    return reportFailure({ code: "usage", message, hint: "autodev build <plan> starts one" }, json);
+  }
+  const word = { phase, ...(note === undefined ? {} : { note }) };
+  const said = await say(
+    project,
+    { say: "retry", ...word, by: answeredBy(options), at: project.world.now() },
+    patienceMs,
+  );
+  if (!said.ok) return reportFailure(said.failure, json);
+  if (said.value.is === "nobody") {
+    return build(path.join(project.root, current.plan), { ...options, retry: word });
+  }
+  const { by, is } = said.value;
+  if (is === "unheard") {
+    const message = `process ${by.pid} (${by.command}) has the repository and does not answer`;
+    return reportFailure({ code: "locked", message, hint: `kill ${by.pid} ends it` }, json);
+  }
+  const told: RetryOutput = { version: 1, run: current.id, phase, told: by.pid };
+  if (json) printJson(told);
+  else
+    print(`process ${by.pid}, which is at it, was told; autodev log --follow shows what it does`);
+  return exitCodes.finished;
+}

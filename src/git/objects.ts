@@ -165,7 +165,8 @@ export async function commitTree(
   git: Git,
   commit: {
     readonly tree: string;
-    readonly parent: string;
+    /** None: it is the first. */
+    readonly parent?: string;
     readonly message: string;
     readonly at: string;
     readonly by: Identity;
@@ -174,7 +175,7 @@ export async function commitTree(
   const date = commit.at.replace(/\.\d+Z$/, "Z");
   const { name, email } = commit.by;
   const made = await git.call({
-    args: ["commit-tree", commit.tree, "-p", commit.parent],
+    args: ["commit-tree", commit.tree, ...(commit.parent ? ["-p", commit.parent] : [])],
     input: commit.message,
     env: {
       GIT_AUTHOR_NAME: name,

@@ -1,4 +1,4 @@
-/** A minute with autodev, in a folder of its own: what it does when things go wrong. */
+/** A minute with autodev, in folders of its own: a plan is run, and what happens when things go wrong. */
 import { spawnSync } from "node:child_process";
 import {
   appendFileSync,
@@ -15,7 +15,15 @@ const program = resolve("dist/cli/main.cjs");
 const folder = mkdtempSync(join(tmpdir(), "autodev-tour-"));
 const state = join(folder, "_docs", "_autodev_state.md");
 const { CI: _ci, ...environment } = process.env;
-const env = { ...environment, AUTODEV_NO_NOTIFY: "1", AUTODEV_NO_INPUT: "1" };
+const surroundings = mkdtempSync(join(tmpdir(), "autodev-tour-home-"));
+const env = {
+  ...environment,
+  AUTODEV_NO_NOTIFY: "1",
+  AUTODEV_NO_INPUT: "1",
+  // What the tour approves and caches goes with it.
+  XDG_CONFIG_HOME: join(surroundings, "config"),
+  XDG_CACHE_HOME: join(surroundings, "cache"),
+};
 
 const say = (text) => console.log(`\n── ${text}`);
 const autodev = (...args) => {
@@ -30,6 +38,15 @@ const autodev = (...args) => {
 };
 
 try {
+  say(
+    "A plan of six phases is run, offline and without a model. Six commits, each with a receipt.",
+  );
+  const example = join(surroundings, "example");
+  console.log("$ autodev example");
+  spawnSync(process.execPath, [program, "example", "typescript", example], {
+    env,
+    stdio: "inherit",
+  });
   spawnSync("git", ["init", "-q", folder]);
   mkdirSync(join(folder, "_docs"));
   say("A project that an older tool left in the middle of its plan:");
@@ -55,6 +72,7 @@ try {
   autodev("doctor", "--fix");
   autodev("log");
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  for (const each of [folder, surroundings]) rmSync(each, { recursive: true, force: true });
 }
-console.log("\nThat was the tour. In a repository of yours: autodev status");
+console.log("\nThat was the tour. The first part again, to keep: node dist/cli/main.cjs example");
+console.log("In a repository of yours: autodev status");

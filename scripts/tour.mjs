@@ -15,15 +15,9 @@ const program = resolve("dist/cli/main.cjs");
 const folder = mkdtempSync(join(tmpdir(), "autodev-tour-"));
 const state = join(folder, "_docs", "_autodev_state.md");
 const { CI: _ci, ...environment } = process.env;
-const surroundings = mkdtempSync(join(tmpdir(), "autodev-tour-home-"));
-const env = {
-  ...environment,
-  AUTODEV_NO_NOTIFY: "1",
-  AUTODEV_NO_INPUT: "1",
-  // What the tour approves and caches goes with it.
-  XDG_CONFIG_HOME: join(surroundings, "config"),
-  XDG_CACHE_HOME: join(surroundings, "cache"),
-};
+const env = { ...environment, AUTODEV_NO_NOTIFY: "1", AUTODEV_NO_INPUT: "1" };
+/** Stays: there is much to look at in it. */
+const example = mkdtempSync(join(tmpdir(), "autodev-example-"));
 
 const say = (text) => console.log(`\n── ${text}`);
 const autodev = (...args) => {
@@ -41,12 +35,10 @@ try {
   say(
     "A plan of six phases is run, offline and without a model. Six commits, each with a receipt.",
   );
-  const example = join(surroundings, "example");
-  console.log("$ autodev example");
-  spawnSync(process.execPath, [program, "example", "typescript", example], {
-    env,
-    stdio: "inherit",
-  });
+  console.log(`$ autodev example typescript ${example}`);
+  const args = [program, "example", "typescript", example];
+  const { status } = spawnSync(process.execPath, args, { env, stdio: "inherit" });
+  if (status !== 0) process.exitCode = 1;
   spawnSync("git", ["init", "-q", folder]);
   mkdirSync(join(folder, "_docs"));
   say("A project that an older tool left in the middle of its plan:");
@@ -72,7 +64,7 @@ try {
   autodev("doctor", "--fix");
   autodev("log");
 } finally {
-  for (const each of [folder, surroundings]) rmSync(each, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 }
-console.log("\nThat was the tour. The first part again, to keep: node dist/cli/main.cjs example");
-console.log("In a repository of yours: autodev status");
+console.log(`\nThat was the tour. The example stays in ${example}`);
+console.log(`alias autodev='node ${program}', and in a repository of yours: autodev status`);

@@ -64,6 +64,8 @@ const kinds = [
   },
 ] as const;
 
+const tsc = path.resolve(import.meta.dirname, "../node_modules/.bin/tsc");
+
 /** Which phase may come after which others only. */
 const waitsFor: Readonly<Record<string, readonly string[]>> = {
   "0": [],
@@ -188,6 +190,15 @@ describe.each(kinds)("the $name example", ({ name, plan, tests, subjects, breaks
     const own = await run(command, args, { cwd: repo.root });
     expect(own.code, own.all).toBe(0);
     expectTidy(repo);
+  });
+
+  it.runIf(name === "typescript")("has types that hold, which no gate of it needs", async () => {
+    const checked = await run(tsc, ["--project", "."], { cwd: repo.root });
+    expect(checked.code, checked.all).toBe(0);
+    repo.write("src/wrong.js", 'import { slugOf } from "./anchors.js";\nslugOf(1);\n');
+    const wrong = await run(tsc, ["--project", "."], { cwd: repo.root });
+    fs.rmSync(repo.at("src/wrong.js"));
+    expect(wrong.out).toContain("TS2345");
   });
 
   it("begins with exactly the bytes that we ship, whatever the user's git is set to", async () => {

@@ -58,7 +58,7 @@ describe("the package", () => {
     expect(summary).toMatchObject({ type: "example", trusted: true, holds: true });
     expect(summary.commits).toHaveLength(6);
     expect(readdirSync(summary.folder)).toContain(".gitignore");
-  }, 120_000);
+  }, 180_000);
 
   it("has the pages that an example ends with", () => {
     const { status, stdout } = autodev("example", "python", "ledger", "--no-run");

@@ -1,12 +1,37 @@
 /** Builds what is published: one CommonJS bundle per command, and the library as ES modules. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join, relative, sep } from "node:path";
 import { build } from "esbuild";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 const commands = readdirSync("src/cli/commands")
   .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
   .map((name) => name.slice(0, -3));
+
+/**
+ * Every file of the examples, by example and path: they travel inside the program, so that what is
+ * trusted as ours is what we built. (npm would also leave their .gitignore behind.)
+ */
+const examples = Object.fromEntries(
+  readdirSync("examples").map((name) => {
+    const folder = join("examples", name);
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !isLeftover(entry))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort();
+    const named = (file) => relative(folder, file).split(sep).join("/");
+    return [
+      name,
+      Object.fromEntries(files.map((file) => [named(file), readFileSync(file, "utf8")])),
+    ];
+  }),
+);
+
+/** What running their tests in place leaves behind. */
+function isLeftover({ parentPath, name }) {
+  return /[\\/](?:__pycache__|node_modules|\.autobuild)(?:[\\/]|$)/.test(join(parentPath, name));
+}
 
 /**
  * `import * as fs` in a CommonJS bundle copies every property of the module at start. Named
@@ -48,7 +73,10 @@ await build({
   minify: true,
   plugins: [leanBuiltins],
   legalComments: "none",
-  define: { AUTODEV_VERSION: JSON.stringify(version) },
+  define: {
+    AUTODEV_VERSION: JSON.stringify(version),
+    AUTODEV_EXAMPLES: JSON.stringify(examples),
+  },
   logLevel: "warning",
 });
 for (const name of ["main", "autobuild"]) chmodSync(`dist/cli/${name}.cjs`, 0o755);

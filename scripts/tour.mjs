@@ -1,4 +1,4 @@
-/** A minute with autodev, in a folder of its own: what it does when things go wrong. */
+/** A minute with autodev, in folders of its own: a plan is run, and what happens when things go wrong. */
 import { spawnSync } from "node:child_process";
 import {
   appendFileSync,
@@ -16,6 +16,8 @@ const folder = mkdtempSync(join(tmpdir(), "autodev-tour-"));
 const state = join(folder, "_docs", "_autodev_state.md");
 const { CI: _ci, ...environment } = process.env;
 const env = { ...environment, AUTODEV_NO_NOTIFY: "1", AUTODEV_NO_INPUT: "1" };
+/** Stays: there is much to look at in it. */
+const example = mkdtempSync(join(tmpdir(), "autodev-example-"));
 
 const say = (text) => console.log(`\n── ${text}`);
 const autodev = (...args) => {
@@ -30,6 +32,13 @@ const autodev = (...args) => {
 };
 
 try {
+  say(
+    "A plan of six phases is run, offline and without a model. Six commits, each with a receipt.",
+  );
+  console.log(`$ autodev example typescript ${example}`);
+  const args = [program, "example", "typescript", example];
+  const { status } = spawnSync(process.execPath, args, { env, stdio: "inherit" });
+  if (status !== 0) process.exitCode = 1;
   spawnSync("git", ["init", "-q", folder]);
   mkdirSync(join(folder, "_docs"));
   say("A project that an older tool left in the middle of its plan:");
@@ -57,4 +66,5 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-console.log("\nThat was the tour. In a repository of yours: autodev status");
+console.log(`\nThat was the tour. The example stays in ${example}`);
+console.log(`alias autodev='node ${program}', and in a repository of yours: autodev status`);

@@ -53,11 +53,12 @@ function realPath(file: string): string {
   }
 }
 
-export const initRepository = (root: string): boolean =>
-  process
-    .getBuiltinModule("node:child_process")
-    .spawnSync("git", ["init", "--quiet"], { cwd: root, env: gitFree(), stdio: "ignore" })
-    .status === 0;
+export const initRepository = (root: string, ...options: string[]): boolean =>
+  process.getBuiltinModule("node:child_process").spawnSync("git", ["init", "--quiet", ...options], {
+    cwd: root,
+    env: gitFree(),
+    stdio: "ignore",
+  }).status === 0;
 
 /** The branch and commit that are checked out; empty where there is none. */
 export function placeOf({ gitDir, commonDir }: Repository): GitPlace {

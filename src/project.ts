@@ -11,6 +11,13 @@ import {
 } from "./activities/audit.ts";
 import { lookFrom } from "./activities/glance.ts";
 import { hold, type Look, type Project, type World } from "./activities/hold.ts";
+import {
+  type Example,
+  emptyFolderFor,
+  type MadeExample,
+  trustAsOurs,
+  writeExample,
+} from "./activities/make-example.ts";
 import { type BuildWorld, closeRun, type OpenedRun, openRun } from "./activities/open-run.ts";
 import type { PlanDisk } from "./activities/plan-files.ts";
 import { type BuildOptions, intend } from "./activities/start-run.ts";
@@ -23,7 +30,7 @@ import { phaseNamed } from "./core/plan/edits.ts";
 import type { PlanRun } from "./core/plan/progress.ts";
 import { runLocally } from "./engines/local.ts";
 import { exec } from "./exec.ts";
-import { findRepository } from "./git.ts";
+import { findRepository, initRepository } from "./git.ts";
 import { createDurably, realDisk, replaceFile } from "./stores/file/disk.ts";
 import { glanceAt } from "./stores/file/glance.ts";
 import { acquireLock } from "./stores/file/lock.ts";
@@ -34,6 +41,7 @@ export type { AskTrust } from "./activities/approve.ts";
 export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";
 export * from "./activities/hold.ts";
+export { type Example, type LandedCommit, landedCommits } from "./activities/make-example.ts";
 export * from "./activities/open-flow.ts";
 export * from "./activities/plan-files.ts";
 export { type Preview, previewBuild } from "./activities/preview.ts";
@@ -171,6 +179,24 @@ async function driven(opened: OpenedRun): Promise<Result<Built>> {
   if (refused) return { ok: false, failure: refused };
   if (!closed.ok) said.push(closed.failure.message);
   return succeed({ run: site.run(), asking, said });
+}
+
+/** One of our examples in a new folder, with a repository, a first commit, and our word for it. */
+export async function makeExample(
+  folder: string,
+  example: Example,
+  world: World = realWorld,
+): Promise<Result<MadeExample>> {
+  const empty = emptyFolderFor(folder, example);
+  if (!empty.ok) return empty;
+  // Nobody's templates: a hook in there would not be ours to vouch for.
+  if (!initRepository(folder, "--template=", "--initial-branch=main"))
+    return fail("git", `git init does not work in ${folder}`, { hint: "git --version" });
+  const project = openProject(folder, world);
+  const commit = await writeExample(project, example);
+  if (!commit.ok) return commit;
+  const trusted = await trustAsOurs(project, example, commit.value, trustPlaceOf(project));
+  return trusted.ok ? succeed({ project, commit: commit.value, trusted: trusted.value }) : trusted;
 }
 
 /** Whether commits that runs have made are what they say. */

@@ -24,9 +24,15 @@ describe("the package", () => {
     });
   }, 120_000);
 
-  const autodev = (...args: string[]): { status: number | null; stdout: string } =>
+  const autodev = (...args: string[]): { status: number | null; stdout: string; stderr: string } =>
     spawnSync(join(folder, "node_modules", ".bin", "autodev"), args, {
       cwd: folder,
+      // Its own place for approvals and caches: the caller's are not for tests.
+      env: {
+        ...process.env,
+        XDG_CONFIG_HOME: join(folder, "config"),
+        XDG_CACHE_HOME: join(folder, "cache"),
+      },
       encoding: "utf8",
     });
 
@@ -40,6 +46,25 @@ describe("the package", () => {
     const { status, stdout } = autodev("status", "--json");
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ version: 1, source: "scan", runs: [] });
+  });
+
+  it("makes an example and runs it, from nothing but the tarball", () => {
+    const { status, stdout, stderr } = autodev("example", "typescript", "--json");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const summary = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as {
+      folder: string;
+      commits: object[];
+    };
+    expect(summary).toMatchObject({ type: "example", trusted: true, holds: true });
+    expect(summary.commits).toHaveLength(6);
+    expect(readdirSync(summary.folder)).toContain(".gitignore");
+  }, 180_000);
+
+  it("has the pages that an example ends with", () => {
+    const { status, stdout } = autodev("example", "python", "ledger", "--no-run");
+    expect(status).toBe(0);
+    const [, page = ""] = /^All about runs: (.+)$/m.exec(stdout) ?? [];
+    expect(readFileSync(page, "utf8")).toContain("# Running a plan");
   });
 
   it("is a library with types and subpaths", () => {

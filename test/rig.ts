@@ -36,7 +36,7 @@ export function makeFolder(name: string): string {
 /** A copy of the build, made anew when the source is newer: nobody's rebuild disturbs a test. */
 const buildAndCopy = `
   if [ ! -e dist/cli/main.cjs ] ||
-     [ -n "$(find src scripts/build.mjs -newer dist/cli/main.cjs ! -name '*.test.ts' -type f -print -quit)" ]
+     [ -n "$(find src examples scripts/build.mjs -newer dist/cli/main.cjs ! -name '*.test.ts' -type f -print -quit)" ]
   then "$1" scripts/build.mjs --cli-only || exit 1
   fi
   cp -r dist/cli "$2"`;

@@ -255,6 +255,29 @@ export const BuildOutput = z.object({
 });
 export type BuildOutput = z.infer<typeof BuildOutput>;
 
+/** The last line of `example --json`; the lines before it are events, as `log --json` prints them. */
+export const ExampleOutput = z.object({
+  version: z.literal(1),
+  type: z.literal("example"),
+  name: z.string(),
+  folder: z.string(),
+  plan: z.string(),
+  trusted: z.boolean().describe("false: something beside ours would run too, and was not approved"),
+  base: z.string().describe("the commit that the run builds on"),
+  build: BuildOutput.nullable().describe("null: it was not run"),
+  commits: z
+    .array(z.object({ phase: z.string(), commit: z.string(), subject: z.string() }))
+    .describe("what has landed, oldest first"),
+  holds: z.boolean().nullable().describe("whether an audit of the last commit found it as it says"),
+});
+export type ExampleOutput = z.infer<typeof ExampleOutput>;
+
+export const ExampleListOutput = z.object({
+  version: z.literal(1),
+  examples: z.array(z.object({ name: z.string(), what: z.string(), plan: z.string() })),
+});
+export type ExampleListOutput = z.infer<typeof ExampleListOutput>;
+
 export const TrustOutput = z.object({
   version: z.literal(1),
   plan: z.string(),

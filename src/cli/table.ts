@@ -241,6 +241,24 @@ export const commandTable: readonly CommandRow[] = [
     shape: "retry",
   },
   {
+    name: "example",
+    group: "plans",
+    what: "make a small project of ours in a new folder and run its plan, offline and without a model",
+    arguments: [
+      { name: "[name]", what: "typescript (the default) or python" },
+      { name: "[folder]", what: "a new or empty folder (default ./autodev-example-<name>)" },
+    ],
+    options: [
+      { flags: "--list", what: "show which examples there are" },
+      { flags: "--no-run", what: "only make the folder" },
+      noInput,
+      json,
+      noColor,
+    ],
+    examples: ["autodev example", "autodev example python /tmp/ledger", "autodev example --list"],
+    shape: "example",
+  },
+  {
     name: "trust",
     group: "plans",
     what: "show what a build would run, and approve exactly that",

@@ -129,7 +129,8 @@ export function commitTree(
   git: Git,
   commit: {
     readonly tree: string;
-    readonly parent: string;
+    /** None: it is the first. */
+    readonly parent?: string;
     readonly message: string;
     readonly at: string;
     readonly by: Identity;
@@ -137,7 +138,8 @@ export function commitTree(
 ): Promise<Result<string>> {
   const { tree, parent, message, by } = commit;
   const who = `${plainly(by.name)} <${plainly(by.email)}> ${Math.floor(Date.parse(commit.at) / 1000)} +0000`;
-  const head = [`tree ${tree}`, `parent ${parent}`, `author ${who}`, `committer ${who}`];
+  const before = parent === undefined ? [] : [`parent ${parent}`];
+  const head = [`tree ${tree}`, ...before, `author ${who}`, `committer ${who}`];
   const text = `${head.join("\n")}\n\n${message.replaceAll("\0", "")}`;
   return git.write("commit", Buffer.from(text));
 }

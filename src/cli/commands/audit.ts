@@ -2,8 +2,9 @@
 import { type AuditedCommit, auditRange, shown } from "../../project.ts";
 import { print, printError, printJson } from "../output.ts";
 import { type AskOptions, answeredBy, trustAsker } from "../prompt.ts";
+import { auditClosing, auditLines } from "../render/audit.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
-import { type Style, styleFor } from "../render/style.ts";
+import { styleFor } from "../render/style.ts";
 import type { AuditOutput } from "../shapes.ts";
 
 interface Options extends AskOptions {
@@ -35,7 +36,7 @@ export async function run(commits: string, options: Options): Promise<number> {
         by: answeredBy(options),
         signal: stop.signal,
         onCommit: (each) => {
-          if (!json) for (const line of linesOf(each, style)) print(line);
+          if (!json) for (const line of auditLines(each, style)) print(line);
         },
         tell: (text) => {
           if (!json) printError(style.dim(shown(text)));
@@ -45,40 +46,12 @@ export async function run(commits: string, options: Options): Promise<number> {
     if (!audited.ok) return reportFailure(audited.failure, json);
     const holds = audited.value.every((each) => each.is === "not-ours" || each.holds);
     if (json) printJson(outputOf(audited.value, holds));
-    else print(closing(audited.value, style));
+    else print(auditClosing(audited.value, style));
     return holds ? exitCodes.finished : exitCodes.failure;
   } finally {
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
   }
-}
-
-function linesOf(each: AuditedCommit, style: Style): string[] {
-  const title = `${each.commit.slice(0, 10)} ${shown(each.subject)}`;
-  if (each.is === "not-ours") return [style.dim(`· ${title}: no run made it`)];
-  const mark = each.holds ? style.green("✓") : style.red("✗");
-  const counts = (each.gates ?? []).flatMap(({ name, passed, tests }) => {
-    if (passed === null) return [];
-    return [tests ? `${name}: ${tests.passed} passed` : `${name}: ${passed ? "passed" : "failed"}`];
-  });
-  return [
-    `${mark} ${title}  ${style.dim(`phase ${each.phases.join(", ")}`)}`,
-    ...(counts.length > 0 ? [style.dim(`    ${counts.join(", ")}`)] : []),
-    ...each.findings.map(({ level, message, file, line }) => {
-      const place =
-        file === undefined ? "" : `${shown(file)}${line === undefined ? "" : `:${line}`}: `;
-      const text = `    ${place}${shown(message)}`;
-      return level === "error" ? style.red(text) : style.dim(text);
-    }),
-  ];
-}
-
-function closing(audited: readonly AuditedCommit[], style: Style): string {
-  const ours = audited.filter((each) => each.is === "ours");
-  const held = ours.filter((each) => each.holds).length;
-  if (ours.length === 0) return "No run made any of these commits.";
-  const said = `${held} of ${ours.length} ${ours.length === 1 ? "commit holds" : "commits hold"}`;
-  return held === ours.length ? said : style.red(said);
 }
 
 const outputOf = (audited: readonly AuditedCommit[], holds: boolean): AuditOutput => ({

@@ -1,21 +1,12 @@
 /** `autodev build PLAN`: runs a plan, phase by phase, and says how it went. */
-import type { RecordedEvent } from "../../core/event.ts";
-import { blockers, type PlanRun, standingOf, unverified } from "../../core/plan/progress.ts";
 import type { CommitMode } from "../../core/plan/run-event.ts";
-import {
-  type BuildOptions,
-  type Built,
-  buildPlan,
-  openProject,
-  previewBuild,
-  shown,
-} from "../../project.ts";
-import { print, printError, printJson, printJsonLine } from "../output.ts";
-import { answeredBy, askerFor, trustAsker } from "../prompt.ts";
+import { type BuildOptions, openProject, previewBuild } from "../../project.ts";
+import { buildAndTell, exitCodeOf, summaryOf, tellSummary } from "../building.ts";
+import { print, printJson, printJsonLine } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
-import { previewLines, progressLine, summaryLines } from "../render/run.ts";
+import { previewLines } from "../render/run.ts";
 import { styleFor } from "../render/style.ts";
-import type { BuildOutput, BuildPreviewOutput } from "../shapes.ts";
+import type { BuildPreviewOutput } from "../shapes.ts";
 
 export interface BuildCommandOptions {
   commit?: CommitMode;
@@ -70,108 +61,12 @@ function given(options: Options): Omit<BuildOptions, "plan"> {
 
 async function buildIt(wanted: BuildOptions, options: Options): Promise<number> {
   const json = options.json === true;
-  const style = styleFor(options.color);
-  const stop = new AbortController();
-  const kill = new AbortController();
-  const onSignal = (): void => {
-    if (stop.signal.aborted) kill.abort();
-    else printError("stopping: agents are asked to end (once more: at once)");
-    stop.abort();
-  };
-  const told = new Set<string>();
-  const say = (line: string): void => {
-    if (!json && !told.has(line)) printError(shown(line));
-    told.add(line);
-  };
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const signal of signals) process.on(signal, onSignal);
-  try {
-    const built = await buildPlan(process.cwd(), wanted, {
-      ask: askerFor(options),
-      askTrust: trustAsker(options),
-      by: answeredBy(options),
-      signal: stop.signal,
-      killNow: kill.signal,
-      onEvent: (event, now) => {
-        if (json) return printEvent(event);
-        const line = progressLine(event, now, style);
-        if (line !== undefined) printError(line);
-      },
-      onNews: (news) => {
-        if ("notice" in news) say(news.notice);
-      },
-    });
-    if (!built.ok) return reportFailure(built.failure, json, { oneLine: true });
-    for (const line of built.value.said) say(line);
-    return report(built.value, json, options);
-  } finally {
-    for (const signal of signals) process.off(signal, onSignal);
-  }
+  const built = await buildAndTell(process.cwd(), wanted, options);
+  if (!built.ok) return reportFailure(built.failure, json, { oneLine: true });
+  if (json) printJsonLine(summaryOf(built.value));
+  else tellSummary(built.value, styleFor(options.color));
+  return exitCodeOf(built.value.run);
 }
-
-function report(built: Built, json: boolean, options: Options): number {
-  const { run, asking } = built;
-  if (json) printJsonLine(output(built));
-  else {
-    for (const failure of asking) {
-      if (failure.code === "run-halted") printError(shown(failure.message));
-      for (const line of failure.details ?? []) printError(shown(line));
-      if (failure.hint) printError(`  → ${shown(failure.hint)}`);
-    }
-    for (const line of summaryLines(run, styleFor(options.color))) print(line);
-  }
-  switch (run.ended) {
-    case "halted":
-      return exitCodes.blocked;
-    case "interrupted":
-      return exitCodes.interrupted;
-    case "parked":
-      return exitCodes.parked;
-    case "asking":
-      return exitCodes.decision;
-    default:
-      return exitCodes.finished;
-  }
-}
-
-/** As `autodev log --json` prints it. */
-function printEvent({ seq, at, run, ...rest }: RecordedEvent): void {
-  printJsonLine({ version: 1, seq, at, run, ...rest });
-}
-
-const output = ({ run, asking, said }: Built): BuildOutput => {
-  const blocked = blockers(run);
-  const unseen = new Set(unverified(run));
-  return {
-    version: 1,
-    type: "summary",
-    run: run.id,
-    plan: run.plan,
-    status: run.ended === "asking" ? "decision" : (run.ended ?? "complete"),
-    mode: run.mode,
-    ...(run.parkedUntil === undefined ? {} : { until: run.parkedUntil }),
-    phases: run.phases.map((phase, index) => ({
-      id: phase.id,
-      name: run.order[index]?.name ?? "",
-      status: standingOf(phase, blocked),
-      ...(unseen.has(phase.id) && { unverified: true as const }),
-      attempts: phase.attempts,
-      commit: commitOf(run, phase.id),
-      error:
-        phase.state.is === "failed"
-          ? { type: phase.state.error.type, message: phase.state.error.message }
-          : null,
-      blockedBy: blocked.get(phase.id) ?? null,
-    })),
-    landed: run.tip,
-    usage: {},
-    asking: asking.map(({ message, hint }) => ({ message, command: hint ?? null })),
-    notices: [...said],
-  };
-};
-
-const commitOf = (run: PlanRun, id: string): string | null =>
-  run.landed.find(({ phase }) => phase === id)?.commit ?? null;
 
 async function preview(wanted: BuildOptions, options: Options): Promise<number> {
   const json = options.json === true;

@@ -1,0 +1,125 @@
+/** A build as the terminal's door sees it: who is asked, what is told meanwhile, how it ended. */
+import type { RecordedEvent } from "../core/event.ts";
+import type { Result } from "../core/failure.ts";
+import { blockers, type PlanRun, standingOf, unverified } from "../core/plan/progress.ts";
+import { type BuildOptions, type Built, buildPlan, shown } from "../project.ts";
+import { print, printError, printJsonLine } from "./output.ts";
+import { type AskOptions, answeredBy, askerFor, trustAsker } from "./prompt.ts";
+import { exitCodes } from "./render/failure.ts";
+import { progressLine, summaryLines } from "./render/run.ts";
+import { type Style, styleFor } from "./render/style.ts";
+import type { BuildOutput } from "./shapes.ts";
+
+export interface TellOptions extends AskOptions {
+  /** Events, one a line, instead of words. */
+  json?: boolean;
+  color?: boolean;
+}
+
+/** Tells what happens as it happens; an interrupt asks the agents to stop, a second one is at once. */
+export async function buildAndTell(
+  cwd: string,
+  wanted: BuildOptions,
+  options: TellOptions,
+): Promise<Result<Built>> {
+  const json = options.json === true;
+  const style = styleFor(options.color);
+  const stop = new AbortController();
+  const kill = new AbortController();
+  const onSignal = (): void => {
+    if (stop.signal.aborted) kill.abort();
+    else printError("stopping: agents are asked to end (once more: at once)");
+    stop.abort();
+  };
+  const told = new Set<string>();
+  const say = (line: string): void => {
+    if (!json && !told.has(line)) printError(shown(line));
+    told.add(line);
+  };
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  try {
+    const built = await buildPlan(cwd, wanted, {
+      ask: askerFor(options),
+      askTrust: trustAsker(options),
+      by: answeredBy(options),
+      signal: stop.signal,
+      killNow: kill.signal,
+      onEvent: (event, now) => {
+        if (json) return printEvent(event);
+        const line = progressLine(event, now, style);
+        if (line !== undefined) printError(line);
+      },
+      onNews: (news) => {
+        if ("notice" in news) say(news.notice);
+      },
+    });
+    if (built.ok) for (const line of built.value.said) say(line);
+    return built;
+  } finally {
+    for (const signal of signals) process.off(signal, onSignal);
+  }
+}
+
+/** As `autodev log --json` prints it. */
+function printEvent({ seq, at, run, ...rest }: RecordedEvent): void {
+  printJsonLine({ version: 1, seq, at, run, ...rest });
+}
+
+export function tellSummary({ run, asking }: Built, style: Style): void {
+  for (const failure of asking) {
+    if (failure.code === "run-halted") printError(shown(failure.message));
+    for (const line of failure.details ?? []) printError(shown(line));
+    if (failure.hint) printError(`  → ${shown(failure.hint)}`);
+  }
+  for (const line of summaryLines(run, style)) print(line);
+}
+
+export function exitCodeOf(run: PlanRun): number {
+  switch (run.ended) {
+    case "halted":
+      return exitCodes.blocked;
+    case "interrupted":
+      return exitCodes.interrupted;
+    case "parked":
+      return exitCodes.parked;
+    case "asking":
+      return exitCodes.decision;
+    default:
+      return exitCodes.finished;
+  }
+}
+
+export const summaryOf = ({ run, asking, said }: Built): BuildOutput => {
+  const blocked = blockers(run);
+  const unseen = new Set(unverified(run));
+  return {
+    version: 1,
+    type: "summary",
+    run: run.id,
+    plan: run.plan,
+    status: run.ended === "asking" ? "decision" : (run.ended ?? "complete"),
+    mode: run.mode,
+    ...(run.parkedUntil === undefined ? {} : { until: run.parkedUntil }),
+    phases: run.phases.map((phase, index) => ({
+      id: phase.id,
+      name: run.order[index]?.name ?? "",
+      status: standingOf(phase, blocked),
+      ...(unseen.has(phase.id) && { unverified: true as const }),
+      attempts: phase.attempts,
+      commit: commitOf(run, phase.id),
+      error:
+        phase.state.is === "failed"
+          ? { type: phase.state.error.type, message: phase.state.error.message }
+          : null,
+      blockedBy: blocked.get(phase.id) ?? null,
+    })),
+    landed: run.tip,
+    usage: {},
+    asking: asking.map(({ message, hint }) => ({ message, command: hint ?? null })),
+    notices: [...said],
+  };
+};
+
+const commitOf = (run: PlanRun, id: string): string | null =>
+  run.landed.find(({ phase }) => phase === id)?.commit ?? null;

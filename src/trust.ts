@@ -68,7 +68,7 @@ export function trustState(place: TrustPlace, surface: Surface): Result<TrustSta
         ],
       });
     case "whole":
-      if (approval.hash === hash) return succeed({ is: "trusted", hash });
+      if ([approval.hash, ...approval.also].includes(hash)) return succeed({ is: "trusted", hash });
       return succeed({
         is: "changed",
         hash,
@@ -80,7 +80,12 @@ export function trustState(place: TrustPlace, surface: Surface): Result<TrustSta
 export async function grantTrust(
   place: TrustPlace,
   surface: Surface,
-  how: { readonly by: string; readonly at: string },
+  how: {
+    readonly by: string;
+    readonly at: string;
+    /** Hashes of what is a part of it, and may be run alone: the gates, for an audit. */
+    readonly also?: readonly string[];
+  },
 ): Promise<Result<void>> {
   const before = checkedPlace(place);
   if (!before.ok) return before;
@@ -326,7 +331,12 @@ interface CheckedPlace {
 type Approval =
   | { readonly is: "absent" }
   | { readonly is: "damaged"; readonly why: string }
-  | { readonly is: "whole"; readonly hash: string; readonly surface: Surface };
+  | {
+      readonly is: "whole";
+      readonly hash: string;
+      readonly surface: Surface;
+      readonly also: readonly string[];
+    };
 
 /** The folder is ours, and out of the repository's reach; or why it is not. */
 function checkedPlace(place: TrustPlace): Result<CheckedPlace> {
@@ -421,7 +431,8 @@ function readApproval({ file, root }: CheckedPlace): Approval {
   if (!isSurface(surface)) return damaged("it is damaged (no surface)");
   if (hash !== surfaceHash(surface))
     return damaged("it is damaged (its hash is not its content's)");
-  return { is: "whole", hash, surface };
+  const also = Array.isArray(approval["also"]) ? approval["also"] : [];
+  return { is: "whole", hash, surface, also: also.filter((each) => typeof each === "string") };
 }
 
 /** Never through a link, never waiting for a pipe, never what others could have written. */

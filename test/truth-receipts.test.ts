@@ -212,6 +212,28 @@ describe("what only looks odd", () => {
     expect(audited.commits[0]?.gates?.find(({ name }) => name === "test")?.passed).toBe(true);
   });
 
+  it("is checked without a further question where the run itself was trusted", async () => {
+    const project = makeTested({
+      phases: [{ id: "1" }],
+      files: { "a.test.js": testsOf("adds") },
+      agent: { "1": "echo part > part.js" },
+    });
+    const around = { cwd: project.root, env: project.env };
+    const autodev = (...args: string[]) => autodevIn(around, ...args);
+    const asked = await autodev("trust", planFile, "--json");
+    const { sha256 } = JSON.parse(asked.out) as { sha256: string };
+    expect((await autodev("trust", planFile, `--sha256=${sha256}`)).code).toBe(0);
+    const ran = await autodev("build", planFile, "--commit=auto", "--agent=mine");
+    expect(ran.code, ran.all).toBe(0);
+    const audited = await autodev("audit", "HEAD");
+    expect(audited.code, audited.all).toBe(0);
+    // Another gate is another question.
+    project.write(".autodev/config.yaml", 'gates: { test: "node --test ." }\n');
+    project.commit();
+    expect((await autodev("audit", "HEAD~1")).code).toBe(0);
+    expect((await autodev("trust", planFile, "--json")).out).toContain('"trusted": false');
+  });
+
   it("a rebased commit is told to lie elsewhere, and not to hold what was checked", async () => {
     const project = copy();
     project.sh(

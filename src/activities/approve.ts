@@ -221,7 +221,10 @@ export async function approve(
       const answered = await people.ask(difference, hash, is === "changed");
       if (!answered.ok) return answered;
       if (answered.value !== true) return notApproved(difference, hash, answered.value);
-      const granted = await grantTrust(options.place, surface, { by: people.by, at: people.now() });
+      const also = await partsOf(options);
+      if (!also.ok) return also;
+      const how = { by: people.by, at: people.now(), also: also.value };
+      const granted = await grantTrust(options.place, surface, how);
       if (!granted.ok) return granted;
     }
   }
@@ -308,9 +311,16 @@ export async function rememberTrust(
   granted: { readonly by: string; readonly at: string },
 ): Promise<Result<void>> {
   const surface = await surfaceFor(options);
-  return surface.ok && surface.value.length > 0
-    ? grantTrust(options.place, surface.value, granted)
-    : surface.ok
-      ? succeed(undefined)
-      : surface;
+  if (!surface.ok) return surface;
+  if (surface.value.length === 0) return succeed(undefined);
+  const also = await partsOf(options);
+  return also.ok
+    ? grantTrust(options.place, surface.value, { ...granted, also: also.value })
+    : also;
+}
+
+/** What an audit of the phases will run: the same, without whoever did the work. */
+export async function partsOf(options: ApprovalOptions): Promise<Result<string[]>> {
+  const gates = await surfaceFor({ ...options, agent: "", phases: [] });
+  return gates.ok ? succeed([surfaceHash(gates.value)]) : gates;
 }

@@ -130,12 +130,16 @@ export async function trustAsOurs(
   if (!git.ok) return git;
   const looked = await trustOfPlan(project, project.root, { plan }, place);
   if (!looked.ok) return looked;
-  const { surface } = looked.value;
+  const { surface, also } = looked.value;
   const dirty = await dirtyPaths(git.value);
   if (!dirty.ok) return dirty;
   const isAsShipped = dirty.value.length === 0 && (await commitAt(git.value, "HEAD")) === commit;
   if (!isAsShipped || !isOnlyOurs(surface)) return succeed(false);
-  const granted = await grantTrust(place, surface, { by: "autodev", at: project.world.now() });
+  const granted = await grantTrust(place, surface, {
+    by: "autodev",
+    at: project.world.now(),
+    also,
+  });
   return granted.ok ? succeed(true) : granted;
 }
 

@@ -6,13 +6,15 @@ import type { Surface } from "../core/trust.ts";
 import { openGit } from "../git/call.ts";
 import { commitAt } from "../git/objects.ts";
 import { surfaceHash, type TrustPlace, type TrustState, trustState } from "../trust.ts";
-import { surfaceFor } from "./approve.ts";
+import { partsOf, surfaceFor } from "./approve.ts";
 import { type Project, readState } from "./hold.ts";
 import { type BuildOptions, chooseAgent, intend, stackAt } from "./start-run.ts";
 
 export interface PlanTrust {
   readonly plan: string;
   readonly surface: Surface;
+  /** Of its parts that may be run alone. */
+  readonly also: readonly string[];
   readonly hash: string;
   readonly state: TrustState;
 }
@@ -39,7 +41,7 @@ export async function trustOfPlan(
   if (!agent.ok) return agent;
   const stack = await stackAt(git, commit, settings);
   if (!stack.ok) return stack;
-  const surface = await surfaceFor({
+  const what = {
     git,
     commit,
     place,
@@ -48,13 +50,17 @@ export async function trustOfPlan(
     settings,
     agent: agent.value,
     phases: opened.compiled.plan.phases,
-  });
+  };
+  const surface = await surfaceFor(what);
   if (!surface.ok) return surface;
+  const also = await partsOf(what);
+  if (!also.ok) return also;
   const trust = trustState(place, surface.value);
   if (!trust.ok) return trust;
   return succeed({
     plan,
     surface: surface.value,
+    also: also.value,
     hash: surfaceHash(surface.value),
     state: trust.value,
   });

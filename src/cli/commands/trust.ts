@@ -20,7 +20,7 @@ export async function run(plan: string, options: Options): Promise<number> {
     ...(options.agent === undefined ? {} : { agent: options.agent }),
   });
   if (!looked.ok) return reportFailure(looked.failure, json);
-  const { surface, hash, state } = looked.value;
+  const { surface, also, hash, state } = looked.value;
   const place = trustPlaceOf(project);
   let trusted = state.is === "trusted" || surface.length === 0;
   if (options.revoke) {
@@ -37,7 +37,11 @@ export async function run(plan: string, options: Options): Promise<number> {
     if (!asked.ok) return reportFailure(asked.failure, json);
     if (asked.value) {
       const by = answeredBy(options);
-      const granted = await trustPlan.grant(place, surface, { by, at: project.world.now() });
+      const granted = await trustPlan.grant(place, surface, {
+        by,
+        at: project.world.now(),
+        also,
+      });
       if (!granted.ok) return reportFailure(granted.failure, json);
       trusted = true;
     }

@@ -26,11 +26,12 @@ import { commandTable, environmentTable, exitCodeTable } from "../src/cli/table.
 import { Event } from "../src/core/event.ts";
 import { Evidence } from "../src/core/evidence.ts";
 import { generationTable } from "../src/core/flow/generations.ts";
+import { Notice } from "../src/core/notice.ts";
 import { PhaseFile, RunConfigFile } from "../src/core/plan/phase-file.ts";
 import { planFindingTable, planFormatTable } from "../src/core/plan/plan.ts";
 import { AgentResult } from "../src/core/plan/result.ts";
 import { statusMarks, statusWords } from "../src/core/plan/status.ts";
-import { Settings } from "../src/core/settings.ts";
+import { Settings, UserSettings } from "../src/core/settings.ts";
 import { findingTable } from "../src/core/verification/finding-table.ts";
 
 const shapes = {
@@ -53,6 +54,8 @@ const shapes = {
   "autobuild-phase": PhaseFile,
   "agent-result": AgentResult,
   config: Settings,
+  "user-config": UserSettings,
+  notice: Notice,
   error: ErrorOutput,
   event: Event,
 };

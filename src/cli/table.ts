@@ -332,6 +332,6 @@ export const environmentTable: readonly (readonly [string, string])[] = [
   ["NO_COLOR", "no colours"],
   ["FORCE_COLOR", "colours even without a terminal; 0 turns them off"],
   ["AUTODEV_NO_INPUT", "never ask: a decision ends with exit code 3"],
-  ["AUTODEV_NO_NOTIFY", "no desktop notifications"],
+  ["AUTODEV_NO_NOTIFY", "no notices: no bell, nothing that pops up, no notify.command"],
   ["CI", "never ask"],
 ];

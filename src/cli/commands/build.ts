@@ -11,7 +11,7 @@ import {
   shown,
 } from "../../project.ts";
 import { print, printError, printJson, printJsonLine } from "../output.ts";
-import { answeredBy, askerFor, trustAsker } from "../prompt.ts";
+import { answeredBy, askerFor, bell, trustAsker } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { previewLines, progressLine, summaryLines } from "../render/run.ts";
 import { styleFor } from "../render/style.ts";
@@ -87,6 +87,7 @@ async function buildIt(wanted: BuildOptions, options: Options): Promise<number> 
     const built = await buildPlan(process.cwd(), wanted, {
       ask: askerFor(options),
       askTrust: trustAsker(options),
+      notices: bell(),
       by: answeredBy(options),
       signal: stop.signal,
       killNow: kill.signal,

@@ -20,11 +20,13 @@ import {
 } from "./activities/make-example.ts";
 import { type BuildWorld, closeRun, type OpenedRun, openRun } from "./activities/open-run.ts";
 import type { PlanDisk } from "./activities/plan-files.ts";
-import { type BuildOptions, intend } from "./activities/start-run.ts";
+import { type BuildOptions, type Intended, intend } from "./activities/start-run.ts";
+import { type People, peopleOf, type Reach } from "./activities/tell-people.ts";
 import { trustOfPlan } from "./activities/trust-plan.ts";
 import type { Agent } from "./agent.ts";
 import { createApplyAgent } from "./agents/apply.ts";
 import { createCommandAgent } from "./agents/command.ts";
+import type { RecordedEvent } from "./core/event.ts";
 import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
 import { phaseNamed } from "./core/plan/edits.ts";
 import type { PlanRun } from "./core/plan/progress.ts";
@@ -47,8 +49,8 @@ export * from "./activities/plan-files.ts";
 export { type Preview, previewBuild } from "./activities/preview.ts";
 export { say, untilReleased } from "./activities/say.ts";
 export type { BuildOptions } from "./activities/start-run.ts";
+export { askingPeople } from "./activities/tell-people.ts";
 export { initRepository } from "./git.ts";
-export { notify } from "./notify.ts";
 export { shown } from "./safe-text.ts";
 export type { Holder } from "./store.ts";
 
@@ -135,7 +137,10 @@ export function openProject(cwd: string, world: World = realWorld): Project {
 export type BuildPeople = Pick<
   BuildWorld,
   "ask" | "askTrust" | "by" | "signal" | "killNow" | "onEvent" | "onNews"
->;
+> & {
+  /** They have left, and want to hear when they are needed; absent: whoever calls us tells them. */
+  readonly notices?: Pick<Reach, "terminal">;
+};
 
 export interface Built {
   readonly run: PlanRun;
@@ -158,25 +163,44 @@ export async function buildPlan(
   if (!intended.ok) return intended;
   const held = await hold(project, `autodev build ${intended.value.plan}`);
   if (!held.ok) return held;
+  const told = people.notices && tellingPeople(project.root, intended.value, people);
   const opened = await openRun(project, held.value, intended.value, options, {
     ...people,
+    ...(told && {
+      ask: told.asking(people.ask),
+      onEvent(event: RecordedEvent, run: PlanRun) {
+        people.onEvent(event, run);
+        told.happened(event, run);
+      },
+    }),
+    approved: (approval) => told?.approved(approval),
     disk: planDisk,
     cache: cacheFolder(project.repository.commonDir),
     trust: trustPlaceOf(project),
     makeAgent: agentFor,
   });
-  const built = opened.ok ? await driven(opened.value) : opened;
+  const built = opened.ok ? await driven(opened.value, told) : opened;
   const released = await held.value.release();
   return !built.ok || released.ok ? built : released;
 }
 
-async function driven(opened: OpenedRun): Promise<Result<Built>> {
+const tellingPeople = (root: string, { settings }: Intended, people: BuildPeople): People =>
+  peopleOf(root, settings, {
+    terminal: people.notices?.terminal,
+    say: (notice) => people.onNews({ notice }),
+    killNow: people.killNow,
+  });
+
+async function driven(opened: OpenedRun, told: People | undefined): Promise<Result<Built>> {
   const { said } = opened;
   if (opened.is === "nothing") return succeed({ run: opened.run, asking: [], said });
   const { site } = opened;
   const { asking, refused } = await runLocally(site);
   const closed = await closeRun(site);
-  if (refused) return { ok: false, failure: refused };
+  if (refused) {
+    told?.refused(site.run(), refused);
+    return { ok: false, failure: refused };
+  }
   if (!closed.ok) said.push(closed.failure.message);
   return succeed({ run: site.run(), asking, said });
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { desktopCall, terminalNotice } from "./notify.ts";
 import { maskLines, maskSecrets, secretsIn, shown } from "./safe-text.ts";
 
 describe("text of others, on a terminal", () => {
@@ -200,32 +199,5 @@ describe("a secret", () => {
     const text = piece.repeat(Math.ceil(1e6 / piece.length));
     maskSecrets(text, secretsIn({ A_TOKEN: "aaaaaaaa-aaaaaaaa", B_TOKEN: made("x", 4000) }));
     maskLines([])(text);
-  });
-});
-
-describe("a notice", () => {
-  it("always rings the bell, and speaks the terminal's own language", () => {
-    expect(terminalNotice("t", "x", {})).toBe("\u0007");
-    expect(terminalNotice("t", "x", { KITTY_WINDOW_ID: "1" })).toBe(
-      "\u0007\u001b]99;;t: x\u001b\\",
-    );
-    expect(terminalNotice("t", "x", { TERM_PROGRAM: "iTerm.app" })).toBe(
-      "\u0007\u001b]9;t: x\u0007",
-    );
-    expect(terminalNotice("t", "x", { TERM_PROGRAM: "ghostty" })).toBe(
-      "\u0007\u001b]777;notify;t;x\u0007",
-    );
-  });
-
-  it("is wrapped for tmux", () => {
-    const inTmux = terminalNotice("t", "x", { TERM_PROGRAM: "WezTerm", TMUX: "1" });
-    expect(inTmux).toBe("\u0007\u001bPtmux;\u001b\u001b]9;t: x\u0007\u001b\\");
-  });
-
-  it("hands its text over as data, never as an option or a script", () => {
-    const call = desktopCall("linux", { DISPLAY: ":0" }, "-x", "$(rm)");
-    expect(call?.slice(-3)).toEqual(["--", "-x", "$(rm)"]);
-    expect(desktopCall("linux", {}, "t", "x")).toBeUndefined();
-    expect(desktopCall("darwin", { AUTODEV_NO_NOTIFY: "1" }, "t", "x")).toBeUndefined();
   });
 });

@@ -42,11 +42,14 @@ export type TrustState =
     };
 
 /** Chosen by the user's own surroundings, never by a variable of ours that a project could set. */
-export function trustFolder(env: NodeJS.ProcessEnv = process.env): string {
+export function userFolder(env: NodeJS.ProcessEnv = process.env): string {
   const given = env["XDG_CONFIG_HOME"];
   const config = given && path.isAbsolute(given) ? given : path.join(os.homedir(), ".config");
-  return path.join(config, "autodev", "trust");
+  return path.join(config, "autodev");
 }
+
+export const trustFolder = (env: NodeJS.ProcessEnv = process.env): string =>
+  path.join(userFolder(env), "trust");
 
 export const surfaceHash = (surface: Surface): string => sha256(surfaceText(surface));
 
@@ -383,7 +386,7 @@ function realPathOfWhatExists(target: string): string | undefined {
 }
 
 /** By name and by identity: a second mount or another spelling is the same folder. */
-function contains(root: string, folder: string): boolean {
+export function contains(root: string, folder: string): boolean {
   const { dev, ino } = fs.statSync(root, { bigint: true });
   for (let each = folder; ; each = path.dirname(each)) {
     const stat = fs.statSync(each, { bigint: true, throwIfNoEntry: false });

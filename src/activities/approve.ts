@@ -1,10 +1,11 @@
 /** What a run will start, whether people have approved it, and the values that may be run. */
-import { posix } from "node:path";
+import * as fs from "node:fs";
+import { join, posix } from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Phase } from "../core/plan/plan.ts";
 import type { Gate } from "../core/plan/run-event.ts";
 import type { Settings } from "../core/settings.ts";
-import type { Surface, SurfaceEntry } from "../core/trust.ts";
+import { entryKey, type Surface, type SurfaceEntry } from "../core/trust.ts";
 import type { Trusted } from "../exec.ts";
 import type { Git } from "../git/call.ts";
 import { checkedOut, fileAt } from "../git/objects.ts";
@@ -24,6 +25,8 @@ export interface Approval {
   gate(name: string): Trusted | undefined;
   readonly setup: Trusted | undefined;
   readonly agent: Trusted | undefined;
+  /** What the repository would have run for each notice. */
+  readonly notify: Trusted | undefined;
   /** A command that the plan spells out. */
   plan(text: string): Trusted | undefined;
   /** What a commit has git run; none: people have something else under that name, or nothing. */
@@ -170,12 +173,15 @@ function followed(
 
 function entriesOf({ gates, setup, settings, agent, phases }: ApprovalOptions): SurfaceEntry[] {
   const command = settings.agents?.[agent]?.command;
+  const notify = settings.notify?.command;
   return [
     ...gates.flatMap(({ name, command: text }): SurfaceEntry[] =>
       text === null ? [] : [{ kind: "gate", name, text }],
     ),
     ...(setup === undefined ? [] : [{ kind: "setup" as const, name: "setup", text: setup }]),
     ...(command === undefined ? [] : [{ kind: "agent" as const, name: agent, text: command }]),
+    // Whether or not the user's own is run in its place: what is trusted is the same for everybody.
+    ...(notify === undefined ? [] : [{ kind: "notify" as const, name: "command", text: notify }]),
     ...(agent === "apply"
       ? phases.flatMap((phase) =>
           phase.commands.map(
@@ -283,9 +289,31 @@ function approvalOf(
     gate: (name) => find((entry) => entry.kind === "gate" && entry.name === name),
     setup: find((entry) => entry.kind === "setup"),
     agent: find((entry) => entry.kind === "agent"),
+    notify: find((entry) => entry.kind === "notify"),
     plan: (text) => find((entry) => entry.kind === "plan" && entry.text === asScript(text)),
     hooks: approvedHooks(surface, command),
   };
+}
+
+/**
+ * Gates run in a checkout of what was approved; a notice's command runs in the user's own tree. What
+ * it names there has to be what was approved, or else: why it is not run.
+ */
+export function changedSince({ surface }: Approval, root: string): string | undefined {
+  const command = surface.find(({ kind }) => kind === "notify");
+  if (!command) return "it was never approved";
+  const approved = new Set(surface.map(entryKey));
+  const read = (file: string): Buffer | undefined => {
+    try {
+      return fs.readFileSync(join(root, file));
+    } catch {
+      return undefined;
+    }
+  };
+  const names = surface.flatMap(({ kind, name }) => (kind === "script" ? [name] : []));
+  const now = surfaceOf([command], read, names);
+  const other = now.find((entry) => !approved.has(entryKey(entry)));
+  return other && `${other.name} is not what was approved`;
 }
 
 /**

@@ -16,6 +16,8 @@ export type Ask = (
   decision: Question & { id: string },
   /** An answer that came from elsewhere meanwhile: it ends the asking. */
   elsewhere: () => Answer | undefined,
+  /** To be called when it comes to that: a person is wanted. */
+  wanted?: () => void,
 ) => Promise<Result<string | undefined>>;
 
 export interface Opened {

@@ -57,6 +57,8 @@ export interface BuildWorld {
   readonly cache: string;
   readonly trust: TrustPlace;
   readonly disk: PlanDisk;
+  /** What may be run is known. */
+  approved(approval: Approval): void;
   makeAgent(name: string, approval: Approval, plan: () => CompiledPlan): Agent;
   /** First: stop, politely; second: at once. */
   readonly signal: AbortSignal;
@@ -412,6 +414,7 @@ async function openSite(
   if (identity === nobody)
     said.push("git knows no user.name and user.email: commits are autodev's");
   const { settings } = intended;
+  world.approved(approval);
   const history = readHistory(project, id);
   if (!history.ok) return history;
   const run = (): PlanRun => {

@@ -4,7 +4,7 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { readConfig } from "../config.ts";
+import { type Config, readConfig } from "../config.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import { phaseNamed } from "../core/plan/edits.ts";
@@ -40,7 +40,7 @@ export interface BuildOptions {
 
 /** What is known of a build before anything is written. */
 export interface Intended {
-  readonly settings: Settings;
+  readonly settings: Config;
   /** From the root, with slashes; outside the repository: absolute. */
   readonly plan: string;
   readonly outside: boolean;

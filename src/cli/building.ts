@@ -4,7 +4,7 @@ import type { Result } from "../core/failure.ts";
 import { blockers, type PlanRun, standingOf, unverified } from "../core/plan/progress.ts";
 import { type BuildOptions, type Built, buildPlan, shown } from "../project.ts";
 import { print, printError, printJsonLine } from "./output.ts";
-import { type AskOptions, answeredBy, askerFor, trustAsker } from "./prompt.ts";
+import { type AskOptions, answeredBy, askerFor, bell, trustAsker } from "./prompt.ts";
 import { exitCodes } from "./render/failure.ts";
 import { progressLine, summaryLines } from "./render/run.ts";
 import { type Style, styleFor } from "./render/style.ts";
@@ -42,6 +42,7 @@ export async function buildAndTell(
     const built = await buildPlan(cwd, wanted, {
       ask: askerFor(options),
       askTrust: trustAsker(options),
+      notices: bell(),
       by: answeredBy(options),
       signal: stop.signal,
       killNow: kill.signal,

@@ -48,10 +48,13 @@ export function createProgram(finish: (code: number) => void): Command {
   for (const row of commandTable) addCommand(program, row, finish);
   program
     .command("help")
-    .description("help about a command, exit-codes or environment")
-    .argument("[topic...]", "a command, exit-codes or environment")
+    .description("help about a command, an error, errors, exit-codes or environment")
+    .argument("[topic...]", "a command, the code of an error, errors, exit-codes or environment")
+    .option("--json", "machine-readable output, of errors and exit codes")
     .helpGroup(groupTitles.care)
-    .action((topic: readonly string[]) => help(program, topic));
+    .action((topic: readonly string[], { json }: { json?: boolean }) => {
+      finish(help(program, topic, json === true));
+    });
   tab(program, { completionCommandName: "completion" });
   return program;
 }
@@ -129,23 +132,24 @@ function positiveNumber(text: string, flag: string): number {
   throw new CommanderError(2, "autodev.number", `${flag}: "${text}" is not a number above 0`);
 }
 
-function help(program: Command, topics: readonly string[]): void {
-  const [topic, member] = topics;
-  if (topic === undefined) return program.outputHelp();
-  if (topic === "exit-codes") {
-    for (const [code, what] of exitCodeTable) print(`${String(code).padStart(4)}  ${what}`);
-    return;
-  }
-  if (topic === "environment") {
+function help(program: Command, topics: readonly string[], json: boolean): number {
+  const [topic = "", member] = topics;
+  if (topic === "environment" && !json) {
     for (const [name, what] of environmentTable) print(`${name.padEnd(18)}  ${what}`);
-    return;
+    return exitCodes.finished;
   }
-  const family = commandIn(program, topic);
+  if (topic === "exit-codes" && !json) {
+    for (const [code, what] of exitCodeTable) print(`${String(code).padStart(4)}  ${what}`);
+    return exitCodes.finished;
+  }
+  const family = topic === "" ? program : commandIn(program, topic);
   const command = family && member !== undefined ? commandIn(family, member) : family;
-  if (!command) {
-    throw new CommanderError(2, "autodev.topic", `there is no help about "${topics.join(" ")}"`);
+  if (command && !json) {
+    command.outputHelp();
+    return exitCodes.finished;
   }
-  command.outputHelp();
+  // What is known of errors is long, and a bundle of its own.
+  return load("help-errors").run(topics, { json }) as number;
 }
 
 const commandIn = (parent: Command, name: string): Command | undefined =>

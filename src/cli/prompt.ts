@@ -8,8 +8,8 @@ import { fail, type Result, succeed } from "../core/failure.ts";
 import {
   type Ask,
   type AskTrust,
+  askingPeople,
   initRepository,
-  notify,
   openProject,
   type Project,
   shown,
@@ -22,16 +22,27 @@ export interface AskOptions {
 }
 
 export function askerFor(options: AskOptions): Ask {
-  return async (question, elsewhere) => {
+  return async (question, elsewhere, wanted) => {
     if (options.decide === "recommended" && !question.destructive) {
       return succeed(question.recommendation);
     }
-    const terminal = isTerminal(2) ? (text: string) => process.stderr.write(text) : undefined;
-    notify({ title: "autodev", text: question.question }, terminal);
+    wanted?.();
     if (!isInteractive(options)) return succeed(undefined);
     return readLetter(question, elsewhere);
   };
 }
+
+/** In a flow: whoever is asked hears of it. */
+export const flowAsker = (root: string, options: AskOptions): Ask =>
+  askingPeople(root, askerFor(options), {
+    ...bell(),
+    say: (line) => printError(shown(line)),
+  });
+
+/** The terminal that a notice reaches, if there is one. */
+export const bell = (): { terminal: ((text: string) => void) | undefined } => ({
+  terminal: isTerminal(2) ? (text) => void process.stderr.write(text) : undefined,
+});
 
 /** A first write outside a repository: at a terminal, one can be made on the spot. */
 export async function openRepository(options: AskOptions): Promise<Result<Project>> {

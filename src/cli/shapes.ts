@@ -132,6 +132,23 @@ export const ErrorOutput = z.object({
   }),
 });
 
+export const HelpErrorsOutput = z.object({
+  version: z.literal(1),
+  exitCodes: z.array(z.object({ code: z.int(), what: z.string() })),
+  errors: z.array(
+    z.object({
+      code: z.string(),
+      group: z.enum(["failure", "decision", "phase", "verification", "plan", "doctor"]),
+      what: z.string(),
+      causes: z.array(z.string()),
+      wayOut: z.array(z.string()),
+      exit: z.int().nullable().describe("the exit code it leads to"),
+      remark: z.string().nullable().describe("when"),
+    }),
+  ),
+});
+export type HelpErrorsOutput = z.infer<typeof HelpErrorsOutput>;
+
 const PlanFindingView = z.object({
   code: z.string(),
   message: z.string(),

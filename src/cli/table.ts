@@ -374,7 +374,7 @@ export const exitCodeTable: readonly (readonly [number, string])[] = [
   [1, "failure: the message says what, where, and the way out"],
   [2, "usage: the command line, or a place that autodev cannot work in"],
   [3, "a decision is required: it is on record, autodev decide answers it"],
-  [4, "blocked, halted or locked: somebody else has the repository"],
+  [4, "blocked, halted or locked: mend what is named, or wait for whoever has the repository"],
   [5, "parked on a usage limit"],
   [70, "a bug of ours"],
   [130, "interrupted"],
@@ -384,6 +384,6 @@ export const environmentTable: readonly (readonly [string, string])[] = [
   ["NO_COLOR", "no colours"],
   ["FORCE_COLOR", "colours even without a terminal; 0 turns them off"],
   ["AUTODEV_NO_INPUT", "never ask: a decision ends with exit code 3"],
-  ["AUTODEV_NO_NOTIFY", "no desktop notifications"],
+  ["AUTODEV_NO_NOTIFY", "no notices: no bell, nothing that pops up, no notify.command"],
   ["CI", "never ask"],
 ];

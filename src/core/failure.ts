@@ -3,54 +3,10 @@
  * everything a user, a disk or another process can cause travels as a Failure
  * and is turned into words and an exit code in one place (cli/render/failure).
  */
-export type FailureCode =
-  // what the user gave us
-  | "usage"
-  | "not-found"
-  | "no-repository"
-  // the state file
-  | "state-file-unreadable"
-  | "state-file-binary"
-  | "state-file-encoding"
-  | "state-file-too-large"
-  | "state-file-outside"
-  | "state-file-not-a-file"
-  | "state-file-conflict"
-  | "state-file-duplicate"
-  | "state-file-no-position"
-  | "no-such-column"
-  // plans
-  | "plan-unreadable"
-  | "plan-encoding"
-  | "plan-too-large"
-  | "plan-wrong-shape"
-  | "plan-changed"
-  | "no-such-phase"
-  | "plan-invalid"
-  // runs
-  | "no-commits"
-  | "busy-repository"
-  | "git"
-  | "git-died"
-  | "git-too-old"
-  | "untrusted"
-  | "no-agent"
-  | "run-file-invalid"
-  | "run-halted"
-  | "run-parked"
-  // the journal
-  | "journal-damaged"
-  | "journal-newer"
-  | "journal-moved-on"
-  | "journal-fenced"
-  // the machine
-  | "locked"
-  | "lock-unavailable"
-  | "disk"
-  // people
-  | "decision-required"
-  | "decision-taken"
-  | "interrupted";
+import type { failureTable } from "./errors/failures.ts";
+
+/** Each has a row with its causes and its way out; the texts are loaded only to be shown. */
+export type FailureCode = keyof typeof failureTable;
 
 export interface Failure {
   readonly code: FailureCode;

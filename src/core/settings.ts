@@ -1,5 +1,6 @@
-/** What a project's people settle in `.autodev/config.yaml`; everything has a default. */
+/** What people settle in `.autodev/config.yaml`, or for themselves; everything has a default. */
 import { z } from "zod";
+import { NotifySettings } from "./notice.ts";
 import { commitModes } from "./plan/run-event.ts";
 
 export const Settings = z.strictObject({
@@ -62,5 +63,34 @@ export const Settings = z.strictObject({
       gate_minutes: z.number().positive().exactOptional(),
     })
     .exactOptional(),
+  notify: NotifySettings.exactOptional().describe("Who hears of a run that needs people, and how."),
 });
 export type Settings = z.infer<typeof Settings>;
+
+/**
+ * What a person may settle for all projects, in a file of their own. Not what a project is checked
+ * by: a commit is audited in other clones, and nobody else has that file.
+ */
+export const UserSettings = Settings.pick({ agent: true, agents: true, build: true, notify: true });
+
+/** The project's word goes before the user's, key by key. */
+export const mergedSettings = (
+  user: z.infer<typeof UserSettings>,
+  project: Settings,
+): Settings => ({
+  ...user,
+  ...project,
+  ...joined("agents", user, project),
+  ...joined("build", user, project),
+  ...joined("notify", user, project),
+});
+
+function joined<K extends "agents" | "build" | "notify">(
+  key: K,
+  user: Settings,
+  project: Settings,
+): Pick<Settings, K> | undefined {
+  const [below, above] = [user[key], project[key]];
+  if (below === undefined && above === undefined) return undefined;
+  return { [key]: { ...below, ...above } } as Pick<Settings, K>;
+}

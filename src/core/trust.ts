@@ -10,7 +10,7 @@
  * 3. A difference never hides: what looks alike is spelt out, what is left out is counted.
  */
 export interface SurfaceEntry {
-  readonly kind: "gate" | "setup" | "plan" | "agent" | "script" | "hook";
+  readonly kind: "gate" | "setup" | "plan" | "agent" | "notify" | "script" | "hook";
   readonly name: string;
   readonly text: string;
 }
@@ -39,6 +39,7 @@ const kinds: ReadonlySet<unknown> = new Set<SurfaceEntry["kind"]>([
   "setup",
   "plan",
   "agent",
+  "notify",
   "script",
   "hook",
 ]);
@@ -359,7 +360,7 @@ function grouped(surface: Surface): Map<string, SurfaceEntry[]> {
   return groups;
 }
 
-const kindOrder = ["setup", "gate", "plan", "agent", "hook", "script"];
+const kindOrder = ["setup", "gate", "plan", "agent", "notify", "hook", "script"];
 
 function byKind(a: string, b: string): number {
   const [one, other] = [a, b].map((key) => kindOrder.indexOf((JSON.parse(key) as [string])[0]));

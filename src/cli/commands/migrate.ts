@@ -15,7 +15,7 @@ import {
   shown,
 } from "../../project.ts";
 import { print, printJson } from "../output.ts";
-import { type AskOptions, answeredBy, askerFor, openRepository } from "../prompt.ts";
+import { type AskOptions, answeredBy, flowAsker, openRepository } from "../prompt.ts";
 import { difference } from "../render/difference.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { type Style, styleFor } from "../render/style.ts";
@@ -55,7 +55,7 @@ async function perform(options: MigrateOptions): Promise<Result<MigrateOutput>> 
   const done = await (async (): Promise<Result<Migrated>> => {
     if (looked.value.here.bothNames) {
       const opened = await openFlow(project, held.value, {
-        ask: askerFor(options),
+        ask: flowAsker(project.root, options),
         by: answeredBy(options),
       });
       if (!opened.ok) return opened;

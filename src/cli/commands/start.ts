@@ -7,7 +7,7 @@ import { flowNamed } from "../../core/flow/flows/index.ts";
 import type { FlowState } from "../../core/flow/state.ts";
 import { hold, openFlow } from "../../project.ts";
 import { print, printError, printJson } from "../output.ts";
-import { type AskOptions, answeredBy, askerFor, openRepository } from "../prompt.ts";
+import { type AskOptions, answeredBy, flowAsker, openRepository } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { styleFor } from "../render/style.ts";
 import { summary } from "../render/summary.ts";
@@ -26,7 +26,7 @@ export async function run(options: StartOptions): Promise<number> {
   const held = await hold(project, "autodev");
   if (!held.ok) return reportFailure(held.failure, json);
   const opened = await openFlow(project, held.value, {
-    ask: askerFor(options),
+    ask: flowAsker(project.root, options),
     by: answeredBy(options),
   });
   const released = await held.value.release();

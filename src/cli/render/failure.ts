@@ -1,4 +1,5 @@
 /** The one place where a Failure becomes words and an exit code. */
+import type { failureTable } from "../../core/errors/failures.ts";
 import type { Failure, FailureCode } from "../../core/failure.ts";
 import { shown } from "../../project.ts";
 import { print, printError } from "../output.ts";
@@ -14,7 +15,10 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-const codeFor: Partial<Record<FailureCode, number>> = {
+type ExitOf<Code extends FailureCode> = (typeof failureTable)[Code]["exit"];
+
+/** As the catalogue has it (else this does not compile); written out, since its texts take time to load. */
+const codeFor: { [Code in FailureCode as ExitOf<Code> extends 1 ? never : Code]: ExitOf<Code> } = {
   usage: exitCodes.usage,
   "not-found": exitCodes.usage,
   "no-repository": exitCodes.usage,
@@ -27,8 +31,11 @@ const codeFor: Partial<Record<FailureCode, number>> = {
   "busy-repository": exitCodes.blocked,
   untrusted: exitCodes.decision,
   "run-halted": exitCodes.blocked,
-  "run-parked": exitCodes.parked,
 };
+
+/** Only where there is no way out of its own, and more to say than the message does. */
+const catalogued = (code: FailureCode): string =>
+  code === "usage" || code === "interrupted" ? "" : `autodev help ${code}`;
 
 export function reportFailure(failure: Failure, json: boolean, { oneLine = false } = {}): number {
   if (json) {
@@ -38,7 +45,8 @@ export function reportFailure(failure: Failure, json: boolean, { oneLine = false
   } else {
     for (const line of failure.details ?? []) printError(shown(line));
     printError(`autodev: ${shown(failure.message)}`);
-    if (failure.hint) printError(`  → ${shown(failure.hint)}`);
+    const hint = failure.hint ?? catalogued(failure.code);
+    if (hint) printError(`  → ${shown(hint)}`);
   }
-  return codeFor[failure.code] ?? exitCodes.failure;
+  return (codeFor as Partial<Record<FailureCode, number>>)[failure.code] ?? exitCodes.failure;
 }

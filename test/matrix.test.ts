@@ -1,0 +1,138 @@
+/**
+ * Every command in every surrounding in which there is no person at a terminal: valid output, nothing
+ * that a terminal would obey, the same exit code. Made from the command table: a command that is not
+ * in the list below is a failure.
+ */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { commandTable } from "../src/cli/table.ts";
+import {
+  build,
+  expectComplete,
+  expectSchema,
+  makeBuildRepo,
+  plan,
+  planOf,
+  trustHash,
+} from "./build-rig.ts";
+import { autodevIn, makeFolder, type Ran } from "./rig.ts";
+
+interface Recipe {
+  readonly args: readonly string[];
+  readonly code: number;
+  /** Of the same with `--json`, where it differs. */
+  readonly jsonCode?: number;
+  /** One object a line; the last is of the shape. */
+  readonly lines?: true;
+  /** In a repository with a run that is complete (the default), or in an empty folder. */
+  readonly where?: "nowhere";
+}
+
+/** What each is called with; most do nothing but tell. */
+const recipes: Readonly<Record<string, Recipe>> = {
+  start: { args: [], code: 0 },
+  status: { args: ["status"], code: 0 },
+  "plan check": { args: ["plan", "check", plan], code: 0 },
+  "plan graph": { args: ["plan", "graph", plan], code: 0 },
+  "plan tick": { args: ["plan", "tick", plan, "1", "--dry-run"], code: 0 },
+  "plan import": { args: ["plan", "import", plan], code: 0 },
+  "plan new": { args: ["plan", "new"], code: 0 },
+  build: { args: ["build", plan], code: 0, lines: true },
+  stop: { args: ["stop"], code: 0 },
+  retry: { args: ["retry", "1"], code: 2 },
+  example: { args: ["example", "--list"], code: 0 },
+  trust: { args: ["trust", plan], code: 3 },
+  audit: { args: ["audit", "HEAD", "--no-gates"], code: 0 },
+  decisions: { args: ["decisions"], code: 0 },
+  decide: { args: ["decide", "d-000000000000", "A"], code: 2 },
+  migrate: { args: ["migrate", "--dry-run"], code: 0 },
+  log: { args: ["log", "-n", "3"], code: 0, lines: true },
+  doctor: { args: ["doctor"], code: 0 },
+};
+
+/** What `--json` prints there is of another shape than what the command otherwise prints. */
+const shapes: Readonly<Record<string, string>> = { example: "example-list", start: "status" };
+
+const surroundings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "a pipe": {},
+  NO_COLOR: { NO_COLOR: "1" },
+  CI: { CI: "true" },
+  "an agent's shell": { CLAUDECODE: "1" },
+  "a dumb terminal": { TERM: "dumb" },
+};
+
+let finished: string;
+beforeAll(async () => {
+  const repo = makeBuildRepo(planOf([{ id: "1" }]));
+  await trustHash(repo);
+  expectComplete(await build(repo));
+  // Left as `autodev` leaves it: its state file is there, and committed.
+  await repo.autodev();
+  repo.git("add", "--all");
+  repo.git("commit", "--quiet", "--message=state");
+  finished = repo.root;
+}, 120_000);
+
+function place(): string {
+  const root = path.join(makeFolder("matrix"), "project");
+  fs.cpSync(finished, root, { recursive: true, preserveTimestamps: true });
+  return root;
+}
+
+// oxlint-disable-next-line no-control-regex -- that is what is looked for
+const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
+const call = (cwd: string, { args }: Recipe, env: Record<string, string>, ...more: string[]) =>
+  autodevIn({ cwd, env, timeout: 60_000 }, ...args, ...more);
+
+function expectPlain(ran: Ran): void {
+  expect(ran.all).not.toMatch(obeyed);
+  expect(ran.all).not.toMatch(/autodev: a bug|^\s+at .*\.cjs/m);
+}
+
+it("knows every command", () => {
+  expect(Object.keys(recipes).sort()).toEqual(commandTable.map(({ name }) => name).sort());
+});
+
+describe.each(commandTable.map((row) => [row.name, row] as const))("autodev %s", (name, row) => {
+  const recipe = recipes[name];
+  if (!recipe) return;
+  const root = (): string => (recipe.where ? makeFolder("nowhere") : place());
+
+  it("says the same in each of them, and nothing that a terminal would obey", async () => {
+    const ran: Record<string, Ran> = {};
+    for (const [where, env] of Object.entries(surroundings)) {
+      ran[where] = await call(root(), recipe, env);
+    }
+    for (const [where, each] of Object.entries(ran)) {
+      expectPlain(each);
+      expect(each.code, `${where}: ${each.all}`).toBe(recipe.code);
+      expect(each.all.trim(), where).not.toBe("");
+    }
+  });
+
+  it("--json is JSON of the published shape, and nothing else is on its output", async () => {
+    expect(row.shape, "a schema").toBeDefined();
+    for (const env of [{}, { CI: "true", NO_COLOR: "1" }]) {
+      const ran = await call(root(), recipe, env, "--json");
+      expectPlain(ran);
+      const code = recipe.jsonCode ?? recipe.code;
+      expect(ran.code, ran.all).toBe(code);
+      const texts = recipe.lines ? ran.out.trim().split("\n") : [ran.out];
+      const values = texts.map((text) => JSON.parse(text) as object);
+      const last = values.at(-1) ?? {};
+      const shape = "error" in last ? "error" : (shapes[name] ?? row.shape ?? "");
+      expectSchema(last, shape);
+    }
+  });
+
+  it("a word too many is an error of usage, in words and as JSON", async () => {
+    const wrong = await call(root(), recipe, {}, "--no-such-option");
+    expect(wrong.code, wrong.all).toBe(2);
+    expectPlain(wrong);
+    const told = await call(root(), recipe, {}, "--no-such-option", "--json");
+    expect(told.code).toBe(2);
+    expectSchema(JSON.parse(told.out), "error");
+  });
+});

@@ -1,5 +1,4 @@
 /** `autodev build PLAN`: runs a plan, phase by phase, and says how it went. */
-import type { RecordedEvent } from "../../core/event.ts";
 import { blockers, type PlanRun, standingOf, unverified } from "../../core/plan/progress.ts";
 import type { CommitMode } from "../../core/plan/run-event.ts";
 import {
@@ -10,10 +9,11 @@ import {
   previewBuild,
   shown,
 } from "../../project.ts";
+import { type Display, openDisplay } from "../display.ts";
 import { print, printError, printJson, printJsonLine } from "../output.ts";
 import { answeredBy, askerFor, trustAsker } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
-import { previewLines, progressLine, summaryLines } from "../render/run.ts";
+import { previewLines, summaryLines } from "../render/run.ts";
 import { styleFor } from "../render/style.ts";
 import type { BuildOutput, BuildPreviewOutput } from "../shapes.ts";
 
@@ -37,6 +37,7 @@ interface Options {
   decide?: string;
   json?: boolean;
   color?: boolean;
+  live?: boolean;
 }
 
 export async function run(plan: string | undefined, options: Options): Promise<number> {
@@ -62,53 +63,56 @@ export async function run(plan: string | undefined, options: Options): Promise<n
 
 /** Commander's names are ours, but for what is not about the build. */
 function given(options: Options): Omit<BuildOptions, "plan"> {
-  const { dryRun: _, input: __, decide: ___, json: ____, color: _____, ...rest } = options;
+  const {
+    dryRun: _,
+    input: __,
+    decide: ___,
+    json: ____,
+    color: _____,
+    live: ______,
+    ...rest
+  } = options;
   return rest;
 }
 
 async function buildIt(wanted: BuildOptions, options: Options): Promise<number> {
   const json = options.json === true;
-  const style = styleFor(options.color);
+  const display = openDisplay(options);
   const stop = new AbortController();
   const kill = new AbortController();
   const onSignal = (): void => {
+    const stopping = "stopping: agents are asked to end (once more: at once)";
     if (stop.signal.aborted) kill.abort();
-    else printError("stopping: agents are asked to end (once more: at once)");
+    else if (json) printError(stopping);
+    else display.notice(stopping);
     stop.abort();
   };
-  const told = new Set<string>();
-  const say = (line: string): void => {
-    if (!json && !told.has(line)) printError(shown(line));
-    told.add(line);
-  };
+  const [ask, askTrust] = [askerFor(options), trustAsker(options)];
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, onSignal);
   try {
     const built = await buildPlan(process.cwd(), wanted, {
-      ask: askerFor(options),
-      askTrust: trustAsker(options),
+      ask: (...asked) => display.suspend(() => ask(...asked)),
+      askTrust: (...asked) => display.suspend(() => askTrust(...asked)),
       by: answeredBy(options),
       signal: stop.signal,
       killNow: kill.signal,
-      onEvent: (event, now) => {
-        if (json) return printEvent(event);
-        const line = progressLine(event, now, style);
-        if (line !== undefined) printError(line);
-      },
-      onNews: (news) => {
-        if ("notice" in news) say(news.notice);
-      },
+      onEvent: display.event,
+      onNews: display.news,
     });
+    if (built.ok) for (const line of built.value.said) display.notice(line);
+    const view = display.end(built.ok ? built.value.run : undefined);
     if (!built.ok) return reportFailure(built.failure, json, { oneLine: true });
-    for (const line of built.value.said) say(line);
-    return report(built.value, json, options);
+    return report(built.value, view, options);
   } finally {
+    display.end();
     for (const signal of signals) process.off(signal, onSignal);
   }
 }
 
-function report(built: Built, json: boolean, options: Options): number {
+function report(built: Built, view: ReturnType<Display["end"]>, options: Options): number {
   const { run, asking } = built;
+  const json = options.json === true;
   if (json) printJsonLine(output(built));
   else {
     for (const failure of asking) {
@@ -116,7 +120,7 @@ function report(built: Built, json: boolean, options: Options): number {
       for (const line of failure.details ?? []) printError(shown(line));
       if (failure.hint) printError(`  → ${shown(failure.hint)}`);
     }
-    for (const line of summaryLines(run, styleFor(options.color))) print(line);
+    for (const line of summaryLines(run, view, styleFor(options.color))) print(line);
   }
   switch (run.ended) {
     case "halted":
@@ -130,11 +134,6 @@ function report(built: Built, json: boolean, options: Options): number {
     default:
       return exitCodes.finished;
   }
-}
-
-/** As `autodev log --json` prints it. */
-function printEvent({ seq, at, run, ...rest }: RecordedEvent): void {
-  printJsonLine({ version: 1, seq, at, run, ...rest });
 }
 
 const output = ({ run, asking, said }: Built): BuildOutput => {

@@ -1,12 +1,31 @@
-/** How many columns a text takes in a terminal: most characters one, wide ones two, marks none. */
+/**
+ * How many columns a text takes in a terminal: most characters one, wide ones two, marks none.
+ * Terminals add up characters and know nothing of the clusters that some scripts make of them; an
+ * emoji that is made of several is taken for one.
+ */
 const wide =
-  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]|\uFE0F|[\u{20000}-\u{3fffd}]/u;
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u33ff\u3400-\u4dff\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\uFE0F|[\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]/u;
 const plain = /^[\u0020-\u007e]*$/;
+const unseen = /[\p{Mn}\p{Me}\p{Cf}]/gu;
+
+// Made once: making one takes longer than measuring a line.
+let segmenter: Intl.Segmenter | undefined;
+const segments = (text: string): Intl.Segments => {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
+};
+
+function widthOfSegment(segment: string): number {
+  if (segment.length === 1 && segment < "\u0300") return 1;
+  if (wide.test(segment)) return 2;
+  const seen = segment.replace(unseen, "");
+  return seen.length < 2 ? seen.length : Array.from(seen).length;
+}
 
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of new Intl.Segmenter().segment(text)) width += wide.test(segment) ? 2 : 1;
+  for (const { segment } of segments(text)) width += widthOfSegment(segment);
   return width;
 }
 
@@ -15,13 +34,14 @@ export const padTo = (text: string, columns: number): string =>
 
 /** At most so many columns; what is cut off is shown by an ellipsis. */
 export function cutTo(text: string, columns: number): string {
+  if (columns < 1) return "";
   // Of a text that is far too long, the end is not even measured.
   const head = text.slice(0, columns * 8);
   if (head === text && widthOf(text) <= columns) return text;
   let kept = "";
   let width = 0;
-  for (const { segment } of new Intl.Segmenter().segment(head)) {
-    const next = wide.test(segment) ? 2 : 1;
+  for (const { segment } of segments(head)) {
+    const next = widthOfSegment(segment);
     if (width + next > columns - 1) break;
     kept += segment;
     width += next;

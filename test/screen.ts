@@ -8,12 +8,14 @@ export interface ScreenOf {
   resize(columns: number, rows: number): void;
   /** The rows that are seen, without blank ones at the end. */
   seen(): string[];
-  /** Everything, with what has scrolled away. */
+  /** Everything, with what has scrolled away, in lines: rows that go on in the next are one. */
   all(): string[];
   cursorHidden(): boolean;
   /** How many frames were drawn, and whether one is half drawn. */
   frames(): number;
   colours(): number;
+  /** Characters beyond the last column, where nothing wraps. */
+  lost(): number;
 }
 
 interface Row {
@@ -32,7 +34,7 @@ export function makeScreen(columns: number, rows: number): ScreenOf {
   /** In `lines`; the rows from `top` on are seen. */
   let [row, column, top] = [0, 0, 0];
   let saved: [number, number] = [0, 0];
-  let [wrap, hidden, together, frames, colours] = [true, false, false, 0, 0];
+  let [wrap, hidden, together, frames, colours, lost] = [true, false, false, 0, 0, 0];
   let rest = "";
 
   const at = (index: number): Row => {
@@ -48,7 +50,10 @@ export function makeScreen(columns: number, rows: number): ScreenOf {
     if (/\p{Mn}/u.test(character)) return;
     const width = wide.test(character) ? 2 : 1;
     if (column + width > columns) {
-      if (!wrap) return;
+      if (!wrap) {
+        lost++;
+        return;
+      }
       at(row).wraps = true;
       down();
       column = 0;
@@ -163,9 +168,21 @@ export function makeScreen(columns: number, rows: number): ScreenOf {
       top = Math.max(0, Math.min(row, lines.length - rows));
     },
     seen: () => shown(top),
-    all: () => shown(0),
+    all() {
+      const whole: string[] = [];
+      let before = "";
+      for (const { cells, wraps } of lines) {
+        before += cells.join("");
+        if (wraps) continue;
+        whole.push(before.trimEnd());
+        before = "";
+      }
+      while (whole.at(-1) === "") whole.pop();
+      return whole;
+    },
     cursorHidden: () => hidden,
     frames: () => frames,
     colours: () => colours,
+    lost: () => lost,
   };
 }

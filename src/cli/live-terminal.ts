@@ -82,7 +82,7 @@ export function openLiveTerminal(frame: (size: Size) => readonly string[]): Live
   let asked = 0;
   let closed = false;
   let anew = false;
-  let lastDrawn = 0;
+  let nextFrame = 0;
   let timer: NodeJS.Timeout | undefined;
   let held: string[] = [];
 
@@ -92,7 +92,7 @@ export function openLiveTerminal(frame: (size: Size) => readonly string[]): Live
     clearTimeout(timer);
     timer = undefined;
     if (!ours) return;
-    lastDrawn = performance.now();
+    const began = performance.now();
     const next = frame(size());
     const whole = anew || above.length > 0;
     const text = whole
@@ -101,11 +101,14 @@ export function openLiveTerminal(frame: (size: Size) => readonly string[]): Live
     drawn = next;
     anew = false;
     if (text !== "") writeError(together(whole ? text : unwrapped(text)));
+    // However large the plan is, drawing it takes a small share of the time.
+    const ended = performance.now();
+    nextFrame = ended + Math.max(frameMs, (ended - began) * 10);
   };
 
   const soon = (): void => {
     if (timer !== undefined || !ours) return;
-    timer = setTimeout(draw, Math.max(0, lastDrawn + frameMs - performance.now()));
+    timer = setTimeout(draw, Math.max(0, nextFrame - performance.now()));
     timer.unref();
   };
 

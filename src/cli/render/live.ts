@@ -151,29 +151,53 @@ function phaseLines(view: RunView, width: number, room: number, screen: Screen):
   if (room < 1) return [];
   const columns = columnsFor(view, width);
   const fits = view.phases.length <= room;
-  const chosen = fits ? view.phases : mostTelling(view.phases, room - 1);
-  const left = fits ? [] : [restLine(view.phases, chosen, width, columns, screen)];
-  let spare = room - chosen.length - left.length;
+  const { chosen, spare } = fits
+    ? { chosen: view.phases, spare: room - view.phases.length }
+    : chosenFor(view.phases, room, columns);
+  const below = belowEach(chosen, columns, spare);
+  const { style } = screen;
+  const indent = " ".repeat(columns.indent);
+  return [
+    ...chosen.flatMap((phase) => [
+      phaseLine(phase, columns, screen),
+      ...(below.get(phase) ?? []).map((text, index) =>
+        style.dim(`${indent}${index === 0 ? "└" : " "} ${cutTo(text, columns.below)}`),
+      ),
+    ]),
+    ...(fits ? [] : [restLine(view.phases, chosen, width, columns, screen)]),
+  ];
+}
+
+/** What is said about a phase in hand is worth more than one more that waits; so is what scrolls by. */
+function chosenFor(
+  phases: readonly PhaseView[],
+  room: number,
+  columns: Columns,
+): { chosen: readonly PhaseView[]; spare: number } {
+  const used = Math.min(room, Math.max(8, Math.floor(room * 0.75))) - 1;
+  const wanted = [...belowEach(phases, columns, used).values()].flat().length;
+  const spare = Math.min(wanted, Math.floor(used / 3));
+  return { chosen: mostTelling(phases, used - spare), spare };
+}
+
+/** The lines below each phase, as far as there is room; what goes on comes before what went wrong. */
+function belowEach(
+  phases: readonly PhaseView[],
+  columns: Columns,
+  room: number,
+): Map<PhaseView, readonly string[]> {
   const below = new Map<PhaseView, readonly string[]>();
-  // What goes on is worth more than what went wrong: that stands above, in what has been said.
+  let spare = room;
   for (const wanted of [underWay, ["failed"] as const]) {
-    for (const phase of chosen) {
+    for (const phase of phases) {
+      if (spare < 1) return below;
       if (!wanted.some((stage) => stage === phase.stage.is)) continue;
-      const lines = belowOf(phase, columns).slice(0, Math.max(0, spare));
+      const lines = belowOf(phase, columns).slice(0, spare);
       spare -= lines.length;
       below.set(phase, lines);
     }
   }
-  const { style } = screen;
-  const lines = chosen.flatMap((phase) => [
-    phaseLine(phase, columns, screen),
-    ...(below.get(phase) ?? []).map((text, index) =>
-      style.dim(
-        `${" ".repeat(columns.indent)}${index === 0 ? "└" : " "} ${cutTo(text, columns.below)}`,
-      ),
-    ),
-  ]);
-  return [...lines, ...left];
+  return below;
 }
 
 function belowOf({ stage, activity }: PhaseView, { tail, below }: Columns): string[] {

@@ -135,7 +135,10 @@ function landedLines(run: PlanRun, view: RunView | undefined, style: Style): str
   const unseen = new Set(unverified(run));
   const ids = landed.map(({ phase }) => writtenOf(run, phase));
   const names = landed.map(({ phase }) => cutTo(nameOf(run, phase), 60));
-  const [idWidth, nameWidth] = [ids, names].map((texts) => Math.max(0, ...texts.map(widthOf)));
+  // One long name does not push the others' commits off a narrow screen.
+  const [idWidth, nameWidth] = [ids, names].map((texts) =>
+    Math.min(30, Math.max(0, ...texts.map(widthOf))),
+  );
   return [
     ...(more > 0 ? [style.dim(`  … ${more} more landed before these`)] : []),
     ...landed.map(({ phase, commit }, index) => {

@@ -8,24 +8,28 @@ const wide =
 const plain = /^[\u0020-\u007e]*$/;
 const unseen = /[\p{Mn}\p{Me}\p{Cf}]/gu;
 
-// Made once: making one takes longer than measuring a line.
-let segmenter: Intl.Segmenter | undefined;
-const segments = (text: string): Intl.Segments => {
-  segmenter ??= new Intl.Segmenter();
-  return segmenter.segment(text);
-};
+/** Characters that may be one with their neighbours; finding out takes a hundred times as long. */
+const joining =
+  /[\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u200d\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}]/u;
 
-function widthOfSegment(segment: string): number {
-  if (segment.length === 1 && segment < "\u0300") return 1;
-  if (wide.test(segment)) return 2;
-  const seen = segment.replace(unseen, "");
+let segmenter: Intl.Segmenter | undefined;
+function charactersOf(text: string): string[] {
+  if (!joining.test(text)) return Array.from(text);
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+function widthOfCharacter(character: string): number {
+  if (character.length === 1 && character < "\u0300") return 1;
+  if (wide.test(character)) return 2;
+  const seen = character.replace(unseen, "");
   return seen.length < 2 ? seen.length : Array.from(seen).length;
 }
 
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segments(text)) width += widthOfSegment(segment);
+  for (const character of charactersOf(text)) width += widthOfCharacter(character);
   return width;
 }
 
@@ -40,10 +44,10 @@ export function cutTo(text: string, columns: number): string {
   if (head === text && widthOf(text) <= columns) return text;
   let kept = "";
   let width = 0;
-  for (const { segment } of segments(head)) {
-    const next = widthOfSegment(segment);
+  for (const character of charactersOf(head)) {
+    const next = widthOfCharacter(character);
     if (width + next > columns - 1) break;
-    kept += segment;
+    kept += character;
     width += next;
   }
   return `${kept}…`;

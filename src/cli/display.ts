@@ -129,6 +129,8 @@ function liveDisplay(options: DisplayOptions): Display {
     suspend: (ask) => (terminal ? terminal.suspend(ask) : ask()),
     end(last) {
       terminal?.close();
+      // What was told on the way, and what came of it.
+      if (terminal && last) printError("");
       terminal = undefined;
       return follower.end(last);
     },
@@ -161,6 +163,7 @@ function plainDisplay(options: DisplayOptions): Display {
   let held: string[] = [];
   let lastSaid = Date.now();
   const say = (lines: readonly string[]): void => {
+    if (lines.length === 0) return;
     lastSaid = Date.now();
     if (asked > 0) held.push(...lines);
     else for (const line of lines) printError(line);

@@ -10,7 +10,7 @@ const unseen = /[\p{Mn}\p{Me}\p{Cf}]/gu;
 
 /** Characters that may be one with their neighbours; finding out takes a hundred times as long. */
 const joining =
-  /[\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u200d\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}]/u;
+  /\p{M}|[\u1160-\u11ff\ud7b0-\ud7ff]|\u200d|\ufe0f|\p{Regional_Indicator}|\p{Emoji_Modifier}/u;
 
 let segmenter: Intl.Segmenter | undefined;
 function charactersOf(text: string): string[] {

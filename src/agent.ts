@@ -16,6 +16,7 @@ export type AgentEvent =
       readonly change: "create" | "modify" | "delete";
     }
   | { readonly type: "command"; readonly command: string; readonly passed: boolean }
+  /** What was used since the last such event; `cost` in dollars. */
   | { readonly type: "usage"; readonly tokens: number; readonly cost?: number };
 
 export type AgentOutcome =

@@ -134,7 +134,7 @@ export const working =
   'mkdir -p src; echo "part $AUTODEV_PHASE" > "src/$AUTODEV_PHASE.txt"; finish';
 
 /** A gate has nothing against what was there before: only then a run begins. */
-const environmentOf = ({ agent = working, gate = "true", env }: Surroundings) => ({
+export const environmentOf = ({ agent = working, gate = "true", env }: Surroundings) => ({
   TEST_AGENT: finish + agent,
   TEST_GATE: `[ -n "$AUTODEV_PHASE" ] || exit 0; ${gate}`,
   ...env,

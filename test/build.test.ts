@@ -273,13 +273,20 @@ describe("six phases, one of which fails twice:", { timeout: patience }, () => {
         const halted = await build(repo, args, { ...around, gate: noBroken });
         expectNoCrash(halted);
         expect(halted.code, halted.all).toBe(4);
+        const complete = ["0 ", "1 ", "2B", "2C"].map((id) =>
+          expect.stringMatching(new RegExp(`^✓ ${id} \\S.*  [0-9a-f]{7}  \\d+ s$`)),
+        );
+        const commits = /[0-9a-f]{9}\.\.[0-9a-f]{9}$/.source;
         expect(halted.out.trimEnd().split("\n")).toEqual([
+          ...complete,
           `✗ 2A Backend API: test failed: \`${gateCommand}\` ended with 1`,
           "    .autobuild/logs/phase-2a.log",
-          "• 3 Integration: waits for 2a",
-          "4 of 6 phases complete; halted: nothing else can run",
+          "• 3 Integration: waits for 2A",
+          expect.stringMatching(/^4 of 6 phases complete, \d+ s; halted: nothing else can run$/),
           ...(mode === "single" ? [expect.stringMatching(/^4 landed, not published: /)] : []),
           ...(mode === "message-only" ? ["sh .autobuild/commits.sh commits them"] : []),
+          expect.stringMatching(new RegExp(`^  → look at it: git log --oneline ${commits}`)),
+          expect.stringMatching(new RegExp(`^  → check it again: autodev audit ${commits}`)),
           `  → mend what is named above, then: autodev build ${plan}`,
         ]);
         expectHalted(repo, mode);

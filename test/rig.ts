@@ -486,6 +486,7 @@ export interface Terminal {
   /** Resolves once it is shown; fails after a while, or when the program ends without it. */
   until(text: string | RegExp): Promise<void>;
   type(keys: string): void;
+  resize(columns: number, rows: number): void;
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<{ code: number; signal: number }>;
 }
@@ -495,6 +496,7 @@ export function atTerminal(
   cwd: string,
   args: readonly string[] = [],
   env: Environment = {},
+  { columns = 120, rows = 40 } = {},
 ): Terminal {
   const merged: Record<string, string> = {};
   for (const [key, value] of Object.entries({ ...plainEnvironment, ...env })) {
@@ -503,8 +505,8 @@ export function atTerminal(
   const child = spawnAtTerminal(process.execPath, [binary(), ...args], {
     cwd,
     env: merged,
-    cols: 120,
-    rows: 40,
+    cols: columns,
+    rows,
     name: merged["TERM"] ?? "xterm-256color",
   });
   let text = "";
@@ -530,6 +532,7 @@ export function atTerminal(
       }
     },
     type: (keys) => child.write(keys),
+    resize: (width, height) => child.resize(width, height),
     kill: (signal) => process.kill(child.pid, signal),
     ended,
   };

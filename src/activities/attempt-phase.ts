@@ -152,6 +152,12 @@ async function runAgent(
     access: site.confined ? accessOf(site, { cwd, scratch }) : [],
     marker: run.id,
     emit: (event) => {
+      if (event.type === "usage") {
+        const { tokens, cost } = event;
+        const usage = { tokens, ...(cost !== undefined && { cost }) };
+        site.tell({ phase: id, attempt, usage });
+        return;
+      }
       for (const line of linesOf(event)) {
         log.add(line);
         site.tell({ phase: id, text: line });
@@ -170,7 +176,7 @@ export const slotEnvironment = (slot: number): Record<string, string> => ({
 const firstPort = 20_000;
 const portsEach = 100;
 
-function linesOf(event: AgentEvent): string[] {
+function linesOf(event: Exclude<AgentEvent, { type: "usage" }>): string[] {
   switch (event.type) {
     case "text":
       return event.text.split("\n");
@@ -178,8 +184,6 @@ function linesOf(event: AgentEvent): string[] {
       return [`[${event.change}: ${event.path}]`];
     case "command":
       return [`[${event.command} -> ${event.passed ? "PASS" : "FAIL"}]`];
-    case "usage":
-      return [];
   }
 }
 

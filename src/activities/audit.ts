@@ -273,7 +273,10 @@ async function gatesAgain(
       gateMs: options.gateMinutes * 60_000,
       signal: world.signal,
       killNow: never,
-      tell: (news) => world.tell("text" in news ? news.text : news.notice),
+      tell: (news) => {
+        if ("gate" in news) world.tell(`gate ${news.gate}: ${news.command}`);
+        else if ("notice" in news) world.tell(news.notice);
+      },
       gate: (name) => approval.value.gate(name),
     },
     { id: site.trailers.run, baseline: { commit, accepted, dropped: [], unverified: false } },

@@ -78,7 +78,7 @@ export async function runCommitHooks(
   const asItWas = { tree, message, output: "" };
   const names = site.commitHooks.lines.map(({ name }) => name);
   if (names.length === 0) return succeed({ ...asItWas, outcome: undefined });
-  site.tell({ phase: subject.phase, text: `gate hooks: ${names.join(", ")}` });
+  site.tell({ phase: subject.phase, gate: "hooks", command: names.join(", ") });
   const first = await runOnce(site, run, subject);
   if (!first.ok) return first;
   const again =

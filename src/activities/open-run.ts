@@ -12,6 +12,7 @@ import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { PlanFormat } from "../core/plan/plan.ts";
 import { isComplete, type PlanRun } from "../core/plan/progress.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
+import type { RunNews } from "../core/plan/run-news.ts";
 import { planChanges, runPhases } from "../core/plan/run-phases.ts";
 import { readPlan, type Source } from "../formats/read-plan.ts";
 import { type Git, openGit } from "../git/call.ts";
@@ -35,7 +36,7 @@ import type { Ask } from "./open-flow.ts";
 import type { PlanDisk } from "./plan-files.ts";
 import { clearFolders, recover, removeOwnLocks } from "./recover.ts";
 import { handEdits, importedPhases } from "./run-files.ts";
-import { checkFolders, foldersOf, landedRef, type RunNews, type RunSite } from "./run-site.ts";
+import { checkFolders, foldersOf, landedRef, type RunSite } from "./run-site.ts";
 import { configFile, createRunShowing, recordRun, runFolder } from "./show-run.ts";
 import {
   type BuildOptions,
@@ -439,6 +440,13 @@ async function openSite(
   // Of a phase that brought gates along: its commands are among those that may be run from then on.
   let introduced: Approval | undefined;
   const setups = new Map<string, Along>();
+  const limits = {
+    jobs: options.jobs ?? settings.build?.jobs ?? 2,
+    review: options.review === true,
+    wait: options.wait !== false,
+    ...(only && { only }),
+  };
+  world.onNews({ opened: { history: history.value, jobs: limits.jobs, ...(only && { only }) } });
   return succeed({
     project,
     held,
@@ -480,12 +488,7 @@ async function openSite(
     plan,
     run,
     showing,
-    limits: {
-      jobs: options.jobs ?? settings.build?.jobs ?? 2,
-      review: options.review === true,
-      wait: options.wait !== false,
-      ...(only && { only }),
-    },
+    limits,
     disk: world.disk,
     happened(events) {
       showing.happened(events);

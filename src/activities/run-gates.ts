@@ -84,10 +84,12 @@ export async function runGates(
   for (const { name, command } of wanted) {
     const trusted = subject.trusted ? subject.trusted(name) : site.gate(name);
     if (!trusted || command === null) throw new Error(`gate ${name} was never approved`);
-    site.tell({ phase: phase ?? "baseline", text: `gate ${name}: ${command}` });
+    site.tell({ gate: name, command, ...(phase !== undefined && { phase }) });
     const { ended, report, receipt } = setupEnded
       ? { ended: setupEnded, report: undefined, receipt: undefined }
-      : await runGate(trusted, { name, command }, options);
+      : await runGate(trusted, { name, command }, options, (text) => {
+          if (phase !== undefined) site.tell({ phase, text });
+        });
     if (ended.aborted) return succeed({ outcomes: told(), receipts, output, stopped: true });
     const accepted = run.baseline?.accepted[name] ?? [];
     const outcome = outcomeOf({ name, command }, ended, report, accepted, setupEnded !== undefined);
@@ -117,6 +119,7 @@ async function runGate(
   trusted: Trusted,
   { name, command }: { readonly name: string; readonly command: string },
   options: ExecOptions,
+  tell: (line: string) => void,
 ): Promise<{ ended: Ended; report: TestReport | undefined; receipt: GateReceipt }> {
   const reader = createReportReader(options.cwd);
   const hash = createHash("sha256");
@@ -130,6 +133,7 @@ async function runGate(
     ...options,
     onLine(line) {
       reader.line(line);
+      tell(line);
       // One by one, hashing would cost more than everything else.
       if (lines.push(`${line}\n`) >= 500) hashed();
     },

@@ -7,6 +7,7 @@ import { fail, type Result, succeed } from "../core/failure.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { Limits } from "../core/plan/next-moves.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
+import type { RunNews } from "../core/plan/run-news.ts";
 import type { SurfaceEntry } from "../core/trust.ts";
 import type { Trusted } from "../exec.ts";
 import type { Source } from "../formats/read-plan.ts";
@@ -74,7 +75,7 @@ export interface RunSite {
   /** What verified phases changed about the commands is trusted with them. */
   rememberTrust(): Promise<Result<void>>;
   /** What a display is told beside the events; nothing is decided by it. */
-  tell(line: RunNews): void;
+  tell(news: RunNews): void;
   readonly ask: Ask;
   readonly by: string;
   /** Asked to stop; and at once. */
@@ -83,10 +84,6 @@ export interface RunSite {
   readonly attemptMs: number;
   readonly gateMs: number;
 }
-
-export type RunNews =
-  | { readonly phase: string; readonly text: string }
-  | { readonly notice: string };
 
 export interface RunFolders {
   /** Attempts' work trees, inside the repository: some agents refuse to work outside it. */

@@ -1,19 +1,21 @@
 /** A build as the terminal's door sees it: who is asked, what is told meanwhile, how it ended. */
-import type { RecordedEvent } from "../core/event.ts";
-import type { Result } from "../core/failure.ts";
+import { type Result, succeed } from "../core/failure.ts";
 import { blockers, type PlanRun, standingOf, unverified } from "../core/plan/progress.ts";
+import type { RunView } from "../core/plan/run-view.ts";
 import { type BuildOptions, type Built, buildPlan, shown } from "../project.ts";
-import { print, printError, printJsonLine } from "./output.ts";
+import { type DisplayOptions, openDisplay } from "./display.ts";
+import { print, printError } from "./output.ts";
 import { type AskOptions, answeredBy, askerFor, bell, trustAsker } from "./prompt.ts";
 import { exitCodes } from "./render/failure.ts";
-import { progressLine, summaryLines } from "./render/run.ts";
-import { type Style, styleFor } from "./render/style.ts";
+import { summaryLines } from "./render/run.ts";
+import type { Style } from "./render/style.ts";
 import type { BuildOutput } from "./shapes.ts";
 
-export interface TellOptions extends AskOptions {
-  /** Events, one a line, instead of words. */
-  json?: boolean;
-  color?: boolean;
+export interface TellOptions extends AskOptions, DisplayOptions {}
+
+export interface Told extends Built {
+  /** What was seen of it, where anything was. */
+  readonly view: RunView | undefined;
 }
 
 /** Tells what happens as it happens; an interrupt asks the agents to stop, a second one is at once. */
@@ -21,59 +23,47 @@ export async function buildAndTell(
   cwd: string,
   wanted: BuildOptions,
   options: TellOptions,
-): Promise<Result<Built>> {
-  const json = options.json === true;
-  const style = styleFor(options.color);
+): Promise<Result<Told>> {
+  const display = openDisplay(options);
   const stop = new AbortController();
   const kill = new AbortController();
   const onSignal = (): void => {
+    const stopping = "stopping: agents are asked to end (once more: at once)";
     if (stop.signal.aborted) kill.abort();
-    else printError("stopping: agents are asked to end (once more: at once)");
+    else if (options.json) printError(stopping);
+    else display.notice(stopping);
     stop.abort();
   };
-  const told = new Set<string>();
-  const say = (line: string): void => {
-    if (!json && !told.has(line)) printError(shown(line));
-    told.add(line);
-  };
+  const [ask, askTrust] = [askerFor(options), trustAsker(options)];
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, onSignal);
   try {
     const built = await buildPlan(cwd, wanted, {
-      ask: askerFor(options),
-      askTrust: trustAsker(options),
+      ask: (...asked) => display.suspend(() => ask(...asked)),
+      askTrust: (...asked) => display.suspend(() => askTrust(...asked)),
       notices: bell(),
       by: answeredBy(options),
       signal: stop.signal,
       killNow: kill.signal,
-      onEvent: (event, now) => {
-        if (json) return printEvent(event);
-        const line = progressLine(event, now, style);
-        if (line !== undefined) printError(line);
-      },
-      onNews: (news) => {
-        if ("notice" in news) say(news.notice);
-      },
+      onEvent: display.event,
+      onNews: display.news,
     });
-    if (built.ok) for (const line of built.value.said) say(line);
-    return built;
+    if (!built.ok) return built;
+    for (const line of built.value.said) display.notice(line);
+    return succeed({ ...built.value, view: display.end(built.value.run) });
   } finally {
+    display.end();
     for (const signal of signals) process.off(signal, onSignal);
   }
 }
 
-/** As `autodev log --json` prints it. */
-function printEvent({ seq, at, run, ...rest }: RecordedEvent): void {
-  printJsonLine({ version: 1, seq, at, run, ...rest });
-}
-
-export function tellSummary({ run, asking }: Built, style: Style): void {
+export function tellSummary({ run, asking, view }: Told, style: Style): void {
   for (const failure of asking) {
     if (failure.code === "run-halted") printError(shown(failure.message));
     for (const line of failure.details ?? []) printError(shown(line));
     if (failure.hint) printError(`  → ${shown(failure.hint)}`);
   }
-  for (const line of summaryLines(run, style)) print(line);
+  for (const line of summaryLines(run, view, style)) print(line);
 }
 
 export function exitCodeOf(run: PlanRun): number {

@@ -12,6 +12,11 @@ export function printError(text: string): void {
   write(2, `${text}\n`);
 }
 
+/** As it is, without a line break: for what moves about on a terminal. */
+export function writeError(text: string): void {
+  write(2, text);
+}
+
 /** Still the same JSON: what a terminal would obey is written as an escape. */
 export const printJson = (value: unknown): void =>
   print(JSON.stringify(value, null, 2).replace(obeyed, escaped));
@@ -38,7 +43,8 @@ function write(fd: 1 | 2, text: string): void {
       const code = error instanceof Error && "code" in error ? error.code : "";
       // A pipe that is full for the moment; a reader that has gone away.
       if (code === "EAGAIN") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-      else if (code === "EPIPE") {
+      // … or a terminal that was closed while it still shows how things go.
+      else if (code === "EPIPE" || (code === "EIO" && fd === 2)) {
         gone.add(fd);
         return;
       } else cannotPrint(fd, String(code) || String(error));

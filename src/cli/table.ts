@@ -32,6 +32,10 @@ export interface CommandRow {
 
 const json: OptionRow = { flags: "--json", what: "machine-readable output" };
 const noColor: OptionRow = { flags: "--no-color", what: "no colours" };
+const noLive: OptionRow = {
+  flags: "--no-live",
+  what: "a line for each thing that happens instead of a view that changes in place",
+};
 const noInput: OptionRow = {
   flags: "--no-input",
   what: "never ask; a decision ends with exit code 3",
@@ -194,6 +198,7 @@ export const commandTable: readonly CommandRow[] = [
         flags: "--trust-sha256 <hash>",
         what: "in CI: run the repository's commands if this is their hash",
       },
+      noLive,
       noInput,
       decide,
       json,
@@ -383,7 +388,8 @@ export const exitCodeTable: readonly (readonly [number, string])[] = [
 export const environmentTable: readonly (readonly [string, string])[] = [
   ["NO_COLOR", "no colours"],
   ["FORCE_COLOR", "colours even without a terminal; 0 turns them off"],
+  ["AUTODEV_NO_LIVE", "a line for each thing that happens instead of the live view"],
   ["AUTODEV_NO_INPUT", "never ask: a decision ends with exit code 3"],
   ["AUTODEV_NO_NOTIFY", "no notices: no bell, nothing that pops up, no notify.command"],
-  ["CI", "never ask"],
+  ["CI", "never ask, no live view"],
 ];

@@ -39,6 +39,9 @@ export {
 export { batchesIn } from "./plan/readiness.ts";
 export type { AgentResult } from "./plan/result.ts";
 export type { CommitMode, Gate, GateOutcome, RunEvent } from "./plan/run-event.ts";
+export type { Opened, RunNews, Spend } from "./plan/run-news.ts";
 export { type Driver, type Performed, type RunOutcome, runPlan } from "./plan/run-plan.ts";
+export { type PhaseStage, type PhaseView, type RunView, viewRun } from "./plan/run-view.ts";
+export { type RunWatch, unwatched, watchEvents, watchNews } from "./plan/run-watch.ts";
 export { understand } from "./plan/understand.ts";
 export { writeSuperplan } from "./plan/write-superplan.ts";

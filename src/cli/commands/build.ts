@@ -29,6 +29,7 @@ export interface BuildCommandOptions {
   json?: boolean;
   color?: boolean;
   retry?: { readonly phase: string; readonly note?: string };
+  live?: boolean;
 }
 type Options = BuildCommandOptions;
 
@@ -55,7 +56,15 @@ export async function run(plan: string | undefined, options: Options): Promise<n
 
 /** Commander's names are ours, but for what is not about the build. */
 function given(options: Options): Omit<BuildOptions, "plan"> {
-  const { dryRun: _, input: __, decide: ___, json: ____, color: _____, ...rest } = options;
+  const {
+    dryRun: _,
+    input: __,
+    decide: ___,
+    json: ____,
+    color: _____,
+    live: ______,
+    ...rest
+  } = options;
   return rest;
 }
 

@@ -1,69 +1,187 @@
 /** A run in words: as it happens, when it has ended, and before it begins. */
 import type { RecordedEvent } from "../../core/event.ts";
-import { blockers, type PlanRun, standingOf, unverified } from "../../core/plan/progress.ts";
+import { failureLines } from "../../core/plan/failure-lines.ts";
+import {
+  blockers,
+  isChecked,
+  isComplete,
+  type PlanRun,
+  phaseOf,
+  type RunEnd,
+  unverified,
+} from "../../core/plan/progress.ts";
+import { placeOf } from "../../core/plan/readiness.ts";
+import type { RunView } from "../../core/plan/run-view.ts";
+import type { RunWatch } from "../../core/plan/run-watch.ts";
 import { type Preview, shown } from "../../project.ts";
+import { duration, spendWords } from "./amounts.ts";
 import type { Style } from "./style.ts";
+import { cutTo, padTo, widthOf } from "./width.ts";
 
-/** One line, where there is something to say. */
-export function progressLine(event: RecordedEvent, run: PlanRun, style: Style): string | undefined {
-  const name = (id: string): string => {
-    const phase = run.order.find((each) => each.id === id);
-    return phase ? `${shown(phase.written)} ${shown(phase.name)}` : id;
-  };
+/** A phase begins: said where nothing shows it anyway. */
+export function beginningLine(
+  event: RecordedEvent,
+  run: PlanRun,
+  style: Style,
+): string | undefined {
+  if (event.type !== "attempt-started") return undefined;
+  const again = event.attempt > 1 ? ` (attempt ${event.attempt})` : "";
+  return `${style.dim("▸")} ${titleOf(run, event.phase)}${again}`;
+}
+
+/** What stays to be read afterwards, with the lines that help where something failed. */
+export function storyLines(
+  event: RecordedEvent,
+  run: PlanRun,
+  watch: RunWatch,
+  style: Style,
+): string[] {
   switch (event.type) {
-    case "attempt-started":
-      return `${style.dim("▸")} ${name(event.phase)}${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`;
-    case "attempt-failed":
-      return `${style.red("✗")} ${name(event.phase)}: ${shown(event.error.message)}`;
+    case "attempt-failed": {
+      const { charged = 1, state } = phaseOf(run, event.phase) ?? {};
+      const again = state?.is === "failed" ? "" : ` (attempt ${charged} of ${run.maxAttempts})`;
+      return [
+        `${style.red("✗")} ${titleOf(run, event.phase)}: ${shown(event.error.message)}${again}`,
+        ...failureLines(event).map((line) => `    ${cutTo(shown(line), 300)}`),
+      ];
+    }
     case "attempt-conflicted":
-      return `${style.yellow("↻")} ${name(event.phase)}: collides with what has landed in ${shown(event.files.join(", "))}`;
+      return [
+        `${style.yellow("↻")} ${titleOf(run, event.phase)}: collides with what has landed in ${shown(event.files.join(", "))}`,
+      ];
     case "attempt-parked":
-      return `${style.yellow("‖")} ${name(event.phase)}: parked until ${event.until}, ${shown(event.reason)}`;
+      return [
+        `${style.yellow("‖")} ${titleOf(run, event.phase)}: parked until ${shown(event.until)}, ${shown(event.reason)}`,
+      ];
     case "baseline-taken":
       return event.unverified
-        ? `${style.yellow("!")} no gate runs here: what is complete is unverified`
-        : undefined;
+        ? [`${style.yellow("!")} no gate runs here: what is complete is unverified`]
+        : [];
     case "phase-landed": {
-      const unseen = unverified(run).includes(event.phase) ? style.yellow(" unverified") : "";
-      return `${style.green("✓")} ${name(event.phase)}  ${style.dim(event.commit.slice(0, 7))}${unseen}`;
+      const took = watch.times.get(event.phase)?.took;
+      const phase = phaseOf(run, event.phase);
+      const unseen = phase && !isChecked(phase) ? style.yellow("  unverified") : "";
+      const time = took === undefined ? "" : style.dim(`  ${duration(took)}`);
+      const commit = style.dim(event.commit.slice(0, 7));
+      return [`${style.green("✓")} ${titleOf(run, event.phase)}  ${commit}${time}${unseen}`];
     }
     case "target-moved":
-      return `${style.yellow("↻")} somebody's commits came first (${event.commit.slice(0, 7)}): ${event.undone.join(", ")} ${event.undone.length === 1 ? "is" : "are"} verified again on top`;
+      return [
+        `${style.yellow("↻")} somebody's commits came first (${event.commit.slice(0, 7)}): ${event.undone.join(", ")} ${event.undone.length === 1 ? "is" : "are"} verified again on top`,
+      ];
     default:
-      return undefined;
+      return [];
   }
 }
 
-export function summaryLines(run: PlanRun, style: Style): string[] {
+const writtenOf = (run: PlanRun, id: string): string =>
+  shown(run.order[placeOf(run.order, id) ?? -1]?.written ?? id);
+const nameOf = (run: PlanRun, id: string): string =>
+  shown(run.order[placeOf(run.order, id) ?? -1]?.name ?? "");
+const titleOf = (run: PlanRun, id: string): string => `${writtenOf(run, id)} ${nameOf(run, id)}`;
+
+/** A sign of life after a long silence. */
+export function stillAtWork({ phases, baseline }: RunView): string[] {
+  const atWork = phases.filter(({ stage }) =>
+    ["working", "checking", "landing"].includes(stage.is),
+  );
+  const names = atWork.map(
+    ({ written, elapsed }) =>
+      `${shown(written)}${elapsed === undefined ? "" : ` (${duration(elapsed)})`}`,
+  );
+  if (names.length > 0) return [`still at work: ${names.join(", ")}`];
+  return baseline === undefined ? [] : [`still at the baseline: ${shown(baseline)}`];
+}
+
+/** What came of it, and what to type next. `view`: what was seen on the way, if anything was. */
+export function summaryLines(run: PlanRun, view: RunView | undefined, style: Style): string[] {
   const blocked = blockers(run);
-  const lines: string[] = [];
-  let complete = 0;
-  for (const [index, phase] of run.phases.entries()) {
-    const { written = phase.id, name = "" } = run.order[index] ?? {};
-    const standing = standingOf(phase, blocked);
-    if (standing === "complete") complete++;
-    const title = `${shown(written)} ${shown(name)}`;
-    if (phase.state.is === "failed") {
-      lines.push(`${style.red("✗")} ${title}: ${shown(phase.state.error.message)}`);
-      lines.push(`    .autobuild/logs/phase-${phase.id}.log`);
-    } else if (standing === "blocked") {
-      lines.push(`${style.yellow("•")} ${title}: waits for ${blocked.get(phase.id) ?? ""}`);
-    }
-  }
   const total = run.phases.length;
-  const resume = `autodev build ${shown(run.plan)}`;
-  const unpublished = run.landed.length - run.published;
+  const complete = run.readiness.complete;
   const unseen = unverified(run).length;
   const marked =
     unseen === 0 ? "" : `, ${unseen === complete ? "" : `${unseen} of them `}unverified`;
-  lines.push(`${complete} of ${total} phases complete${marked}${endOf(run)}`);
+  const spent = [
+    ...(view ? [duration(view.elapsed)] : []),
+    ...(view?.spend ? [spendWords(view.spend)] : []),
+  ].map((each) => `, ${each}`);
+  return [
+    ...landedLines(run, view, style),
+    ...run.phases.flatMap((phase) => {
+      const title = titleOf(run, phase.id);
+      if (phase.state.is === "failed") {
+        const { error } = phase.state;
+        return [
+          `${style.red("✗")} ${title}: ${shown(error.message)}`,
+          ...failureLines({ ...phase, error }).map((line) => `    ${cutTo(shown(line), 300)}`),
+          style.dim(`    .autobuild/logs/phase-${phase.id}.log`),
+        ];
+      }
+      const by = blocked.get(phase.id);
+      return by === undefined || isComplete(phase)
+        ? []
+        : [`${style.yellow("•")} ${title}: waits for ${writtenOf(run, by)}`];
+    }),
+    `${complete} of ${total} phases complete${marked}${spent.join("")}${endOf(run)}`,
+    ...nextSteps(run),
+  ];
+}
+
+/** In columns; all of them, unless that would push what matters off the screen. */
+function landedLines(run: PlanRun, view: RunView | undefined, style: Style): string[] {
+  const took = new Map(view?.phases.map(({ id, elapsed }) => [id, elapsed]));
+  const more = Math.max(0, run.landed.length - mostLanded);
+  const landed = run.landed.slice(more);
+  const unseen = new Set(unverified(run));
+  const ids = landed.map(({ phase }) => writtenOf(run, phase));
+  const names = landed.map(({ phase }) => cutTo(nameOf(run, phase), 60));
+  // One long name does not push the others' commits off a narrow screen.
+  const [idWidth, nameWidth] = [ids, names].map((texts) =>
+    Math.min(30, Math.max(0, ...texts.map(widthOf))),
+  );
+  return [
+    ...(more > 0 ? [style.dim(`  … ${more} more landed before these`)] : []),
+    ...landed.map(({ phase, commit }, index) => {
+      const time = took.get(phase);
+      return [
+        `${style.green("✓")} ${padTo(ids[index] ?? "", idWidth ?? 0)} `,
+        `${padTo(names[index] ?? "", nameWidth ?? 0)}  ${style.dim(commit.slice(0, 7))}`,
+        time === undefined ? "" : style.dim(`  ${duration(time)}`),
+        unseen.has(phase) ? style.yellow("  unverified") : "",
+      ].join("");
+    }),
+  ];
+}
+const mostLanded = 30;
+
+function nextSteps(run: PlanRun): string[] {
+  const lines: string[] = [];
+  const unpublished = run.landed.length - run.published;
   if (unpublished > 0)
     lines.push(`${unpublished} landed, not published: refs/autobuild/${run.id}/landed`);
   if (run.mode === "message-only" && run.published > 0)
     lines.push("sh .autobuild/commits.sh commits them");
-  if (complete < total) lines.push(`  → mend what is named above, then: ${resume}`);
+  if (run.landed.length > 0) {
+    const range = `${run.base.slice(0, 9)}..${run.tip.slice(0, 9)}`;
+    const look =
+      run.squash === undefined
+        ? `git log --oneline ${range}`
+        : `git show --stat ${run.squash.slice(0, 9)}`;
+    lines.push(`  → look at it: ${look}`, `  → check it again: autodev audit ${range}`);
+  }
+  if (run.readiness.complete < run.phases.length)
+    lines.push(`  → ${toGoOn[run.ended ?? "stopped"]}autodev build ${shown(run.plan)}`);
   return lines;
 }
+
+const toGoOn: Record<RunEnd, string> = {
+  complete: "go on: ",
+  halted: "mend what is named above, then: ",
+  interrupted: "go on: ",
+  parked: "go on, then: ",
+  asking: "go on, once it is answered: ",
+  stopped: "go on with the others: ",
+};
 
 function endOf(run: PlanRun): string {
   switch (run.ended) {

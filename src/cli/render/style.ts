@@ -8,16 +8,17 @@ type Paint = (text: string) => string;
 export type Style = Readonly<Record<"bold" | "dim" | "red" | "green" | "yellow", Paint>>;
 
 /** Flag, NO_COLOR, FORCE_COLOR, a dumb terminal, then whether it is one. CI alone decides nothing. */
-export function wantsColour(flag: boolean | undefined, env = process.env): boolean {
+export function wantsColour(flag: boolean | undefined, env = process.env, fd: 1 | 2 = 1): boolean {
   if (flag !== undefined) return flag;
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== "0" && env.FORCE_COLOR !== "false";
   if (env.TERM === "dumb") return false;
-  return isTerminal(1);
+  return isTerminal(fd);
 }
 
-export function styleFor(flag: boolean | undefined): Style {
-  const on = wantsColour(flag);
+/** For what is written to `fd`. */
+export function styleFor(flag: boolean | undefined, fd: 1 | 2 = 1): Style {
+  const on = wantsColour(flag, process.env, fd);
   const paint =
     (open: number, close: number): Paint =>
     (text) =>

@@ -88,6 +88,8 @@ const RunPhase = z.object({
   dependsOn: z.array(z.string()),
   parallelWith: z.array(z.string()),
   tasks: z.int().min(0),
+  /** Points, where the plan gives any. */
+  estimate: z.number().min(0).exactOptional(),
   /** A hash of what the phase asks for, without its boxes: tells whether it was changed. */
   asks: z.string(),
   /** Why there is nothing to do: it was done before the run began. */

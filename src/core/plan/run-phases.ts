@@ -20,6 +20,7 @@ export const runPhases = (
     dependsOn: [...phase.dependsOn],
     parallelWith: [...phase.parallelWith],
     tasks: phase.tasks.length,
+    ...(phase.estimate !== undefined && { estimate: phase.estimate }),
     asks: hash(askedOf(phase)).slice(0, 16),
     ...(isOver(phase) && !anew && { skipped: `${phase.status} in the plan before the run` }),
   }));

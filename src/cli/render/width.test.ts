@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { cutTo, padTo, widthOf } from "./width.ts";
+
+describe("the width of a text", () => {
+  it.each([
+    ["plain", 5],
+    ["naïve", 5],
+    ["nai\u0308ve", 5],
+    ["監査ログ", 8],
+    ["ｆｕｌｌ", 8],
+    ["한국어", 6],
+    ["🔒", 2],
+    ["👍🏽", 2],
+    ["🇩🇪", 2],
+    ["⚠️", 2],
+    ["क्षि", 3],
+    ["𠀀", 2],
+    ["", 0],
+  ])("%s: %i", (text, width) => {
+    expect(widthOf(text)).toBe(width);
+    expect(widthOf(padTo(text, 10))).toBe(10);
+  });
+
+  it("is kept to, and a wide character is not cut in half", () => {
+    expect(cutTo("監査ログ", 8)).toBe("監査ログ");
+    expect(cutTo("監査ログ", 7)).toBe("監査ロ…");
+    expect(cutTo("監査ログ", 6)).toBe("監査…");
+    expect(cutTo("abc", 2)).toBe("a…");
+    expect(cutTo("abc", 0)).toBe("");
+    expect(widthOf(cutTo("x".repeat(1e6), 40))).toBe(40);
+  });
+});

@@ -194,3 +194,60 @@ describe("autodev retry", { timeout: patience }, () => {
     }
   });
 });
+
+describe("autodev build --detach and autodev attach", { timeout: patience }, () => {
+  it("goes on without the terminal; attach follows it to its end, with its exit code", async () => {
+    const repo = makeBuildRepo(three);
+    const mailbox = makeMailbox();
+    const around = { agent: atTheDoor, env: { MAILBOX: mailbox } };
+    const started = await build(repo, ["--detach", "--json"], around);
+    expect(started.code, started.all).toBe(0);
+    const told = jsonOf<{ process: number; run: string }>(started);
+    expectSchema(told, "build-detach");
+    await arrived(mailbox, "began-1");
+    expect((await repo.autodev("stop", "--json")).code).toBe(0);
+    const again = await build(repo, ["--detach"], around);
+    expect(again.out).toMatch(/is under way in process \d+\n.*autodev attach/);
+    const attached = repo.autodev("attach");
+    fs.writeFileSync(path.join(mailbox, "open"), "");
+    const ran = await attached;
+    expect(ran.code, ran.all).toBe(0);
+    expect(ran.err).toMatch(/✓ 3 /);
+    expect(ran.out).toContain("3 of 3 phases complete");
+    expect(ran.all).not.toContain("\u001b");
+    expect(subjects(repo)).toHaveLength(5);
+    expectTidy(repo);
+  });
+
+  it("tells at once what keeps it from beginning", async () => {
+    const repo = makeBuildRepo(vaguePhase);
+    const untrusted = await repo.autodev("build", plan, "--commit=auto", "--detach", "--json");
+    expect(untrusted.code, untrusted.all).toBe(3);
+    expect(errorOf(untrusted)).toMatchObject({ code: "untrusted" });
+    const nonsense = await repo.autodev("build", "docs/none.md", "--commit=auto", "--detach");
+    expect(nonsense.code).not.toBe(0);
+    expect(nonsense.all).toContain("docs/none.md");
+  });
+
+  it("attach tells how the last run ended where nothing is under way", async () => {
+    const repo = makeBuildRepo(vaguePhase);
+    expect((await repo.autodev("attach")).code).toBe(2);
+    expect((await build(repo, ["--attempts=1"], { agent: "exit 9" })).code).toBe(4);
+    const ran = await repo.autodev("attach", "--json");
+    const told = jsonOf(ran, 4);
+    expectSchema(told, "build");
+    expect(told).toMatchObject({ status: "halted" });
+  });
+
+  it("attach says so when whoever was at it is killed", async () => {
+    const repo = makeBuildRepo(vaguePhase);
+    const run = await underWay(repo, atTheDoor);
+    const attached = repo.autodev("attach");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    run.kill("SIGKILL");
+    await run.ended;
+    const ran = await attached;
+    expect(ran.code, ran.all).toBe(130);
+    expect(ran.out).toContain("0 of 1 phases complete");
+  });
+});

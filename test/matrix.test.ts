@@ -39,6 +39,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
   "plan import": { args: ["plan", "import", plan], code: 0 },
   "plan new": { args: ["plan", "new"], code: 0 },
   build: { args: ["build", plan], code: 0, lines: true },
+  attach: { args: ["attach"], code: 0, lines: true },
   stop: { args: ["stop"], code: 0 },
   retry: { args: ["retry", "1"], code: 2 },
   example: { args: ["example", "--list"], code: 0 },

@@ -370,3 +370,12 @@ export const RetryOutput = z.object({
   told: z.int().describe("the process that is at it; without one, what `build --json` prints"),
 });
 export type RetryOutput = z.infer<typeof RetryOutput>;
+
+export const DetachOutput = z.object({
+  version: z.literal(1),
+  run: z.string(),
+  plan: z.string(),
+  process: z.int(),
+  log: z.string().describe("where what it prints goes"),
+});
+export type DetachOutput = z.infer<typeof DetachOutput>;

@@ -178,6 +178,7 @@ export const commandTable: readonly CommandRow[] = [
       { flags: "--only <phase...>", what: "only these phases" },
       { flags: "--branch <name>", what: "publish to this branch instead of the one checked out" },
       { flags: "--review", what: "publish nothing before you have said so" },
+      { flags: "--detach", what: "go on in the background; autodev attach shows it" },
       {
         flags: "--attempts <count>",
         what: "failures of a phase before it counts as failed (default 2)",
@@ -212,6 +213,14 @@ export const commandTable: readonly CommandRow[] = [
     shape: "build",
   },
   {
+    name: "attach",
+    group: "plans",
+    what: "follow the run that is under way, wherever it was started, and answer its questions",
+    options: [noLive, noInput, json, noColor],
+    examples: ["autodev attach", "autodev attach --json"],
+    shape: "build",
+  },
+  {
     name: "stop",
     group: "plans",
     what: "ask the run that is under way to come to an end; a second time: at once",
@@ -239,6 +248,7 @@ export const commandTable: readonly CommandRow[] = [
       },
       noInput,
       decide,
+      noLive,
       json,
       noColor,
     ],

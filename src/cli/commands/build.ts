@@ -2,6 +2,7 @@
 import type { CommitMode } from "../../core/plan/run-event.ts";
 import { type BuildOptions, openProject, previewBuild } from "../../project.ts";
 import { buildAndTell, exitCodeOf, summaryOf, tellSummary } from "../building.ts";
+import { detach } from "../detach.ts";
 import { print, printJson, printJsonLine } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { previewLines } from "../render/run.ts";
@@ -30,6 +31,7 @@ export interface BuildCommandOptions {
   color?: boolean;
   retry?: { readonly phase: string; readonly note?: string };
   live?: boolean;
+  detach?: boolean;
 }
 type Options = BuildCommandOptions;
 
@@ -51,7 +53,8 @@ export async function run(plan: string | undefined, options: Options): Promise<n
     return reportFailure({ code: "usage", message }, json);
   }
   const wanted: BuildOptions = { plan, ...given(options) };
-  return options.dryRun ? preview(wanted, options) : buildIt(wanted, options);
+  if (options.dryRun) return preview(wanted, options);
+  return options.detach ? detach(wanted, options) : buildIt(wanted, options);
 }
 
 /** Commander's names are ours, but for what is not about the build. */
@@ -63,6 +66,7 @@ function given(options: Options): Omit<BuildOptions, "plan"> {
     json: ____,
     color: _____,
     live: ______,
+    detach: _______,
     ...rest
   } = options;
   return rest;

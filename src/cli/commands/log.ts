@@ -1,9 +1,7 @@
 /** `autodev log`: what happened, in order; `--follow` goes on saying it as it happens. */
-import * as fs from "node:fs";
-import * as path from "node:path";
 import type { RecordedEvent } from "../../core/event.ts";
-import { type Result, succeed } from "../../core/failure.ts";
-import { eventsOf, openProject, type Project, shown } from "../../project.ts";
+import { openProject, type Project, shown } from "../../project.ts";
+import { eventsAfter, follow } from "../follow.ts";
 import { isOutputGone, print } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { type Style, styleFor } from "../render/style.ts";
@@ -28,67 +26,23 @@ export async function run(options: LogOptions): Promise<number> {
   if (events.value.length === 0 && !options.json && !options.follow)
     print("Nothing was recorded yet.");
   if (!options.follow) return exitCodes.finished;
-  const json = options.json === true;
-  return follow(project, events.value.at(-1)?.seq ?? 0, json, (event) => say(event, json, style));
+  return goOn(project, events.value.at(-1)?.seq ?? 0, options.json === true, style);
 }
 
-/** Wakes when the journal's folder changes, and looks by itself in case nothing wakes it. */
-async function follow(
-  project: Project,
-  from: number,
-  json: boolean,
-  each: (event: RecordedEvent) => void,
-): Promise<number> {
-  let last = from;
+async function goOn(project: Project, from: number, json: boolean, style: Style): Promise<number> {
   const ending: { code?: number } = {};
-  const look = (): void => {
-    const events = eventsAfter(project, last);
-    if (!events.ok) {
-      ending.code = reportFailure(events.failure, json);
-      return;
-    }
-    for (const event of events.value) {
-      each(event);
-      last = event.seq;
-    }
-  };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       ending.code = exitCodes.interrupted;
     });
   }
-  let waken: (() => void) | undefined;
-  let watcher: fs.FSWatcher | undefined;
-  try {
-    const journal = path.join(project.repository?.commonDir ?? project.root, "autodev", "journal");
-    const newest = fs.readdirSync(journal).sort().at(-1);
-    if (newest) watcher = fs.watch(path.join(journal, newest), () => waken?.());
-  } catch {
-    // Nothing to watch yet: the clock does it.
-  }
-  while (ending.code === undefined && !isOutputGone()) {
-    look();
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, 200);
-      waken = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-  watcher?.close();
+  const followed = await follow(project, {
+    from,
+    each: (event) => say(event, json, style),
+    isOver: () => ending.code !== undefined || isOutputGone(),
+  });
+  if (!followed.ok) return reportFailure(followed.failure, json);
   return ending.code ?? exitCodes.finished;
-}
-
-function eventsAfter(project: Project, seq: number): Result<RecordedEvent[]> {
-  const newest = project.store.read();
-  if (!newest.ok) return newest;
-  if (newest.value.head.seq <= seq) return succeed([]);
-  // What the snapshot has folded already is only in the journal.
-  const enough = (newest.value.snapshot?.head.seq ?? 0) <= seq;
-  const reading = enough ? newest : project.store.read({ whole: true });
-  if (!reading.ok) return reading;
-  return succeed(reading.value.after.flatMap(eventsOf).filter((event) => event.seq > seq));
 }
 
 function say(event: RecordedEvent, json: boolean, style: Style): void {

@@ -4,7 +4,7 @@ import { blockers, type PlanRun, standingOf, unverified } from "../core/plan/pro
 import type { RunView } from "../core/plan/run-view.ts";
 import { type BuildOptions, type Built, buildPlan, shown } from "../project.ts";
 import { type DisplayOptions, openDisplay } from "./display.ts";
-import { print, printError } from "./output.ts";
+import { isTerminal, print, printError } from "./output.ts";
 import { type AskOptions, answeredBy, askerFor, bell, trustAsker } from "./prompt.ts";
 import { exitCodes } from "./render/failure.ts";
 import { summaryLines } from "./render/run.ts";
@@ -16,6 +16,8 @@ export interface TellOptions extends AskOptions, DisplayOptions {}
 export interface Told extends Built {
   /** What was seen of it, where anything was. */
   readonly view: RunView | undefined;
+  /** How many had landed before anything was told here. */
+  readonly before?: number;
 }
 
 /** Tells what happens as it happens; an interrupt asks the agents to stop, a second one is at once. */
@@ -34,6 +36,7 @@ export async function buildAndTell(
     else display.notice(stopping);
     stop.abort();
   };
+  let before: number | undefined;
   const [ask, askTrust] = [askerFor(options), trustAsker(options)];
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, onSignal);
@@ -45,25 +48,32 @@ export async function buildAndTell(
       by: answeredBy(options),
       signal: stop.signal,
       killNow: kill.signal,
-      onEvent: display.event,
+      onEvent(event, run) {
+        before ??= run.landed.length;
+        display.event(event, run);
+      },
       onNews: display.news,
     });
     if (!built.ok) return built;
     for (const line of built.value.said) display.notice(line);
-    return succeed({ ...built.value, view: display.end(built.value.run) });
+    const view = display.end(built.value.run);
+    return succeed({ ...built.value, view, ...(before === undefined ? {} : { before }) });
   } finally {
     display.end();
     for (const signal of signals) process.off(signal, onSignal);
   }
 }
 
-export function tellSummary({ run, asking, view }: Told, style: Style): void {
+export function tellSummary({ run, asking, view, before }: Told, style: Style): void {
   for (const failure of asking) {
     if (failure.code === "run-halted") printError(shown(failure.message));
     for (const line of failure.details ?? []) printError(shown(line));
     if (failure.hint) printError(`  → ${shown(failure.hint)}`);
   }
-  for (const line of summaryLines(run, view, style)) print(line);
+  // The story goes to standard error: who reads both on one screen need not read it twice.
+  const told =
+    isTerminal(1) && isTerminal(2) ? run.landed.length - (before ?? run.landed.length) : 0;
+  for (const line of summaryLines(run, view, style, told)) print(line);
 }
 
 export function exitCodeOf(run: PlanRun): number {

@@ -93,8 +93,16 @@ export function stillAtWork({ phases, baseline }: RunView): string[] {
   return baseline === undefined ? [] : [`still at the baseline: ${shown(baseline)}`];
 }
 
-/** What came of it, and what to type next. `view`: what was seen on the way, if anything was. */
-export function summaryLines(run: PlanRun, view: RunView | undefined, style: Style): string[] {
+/**
+ * What came of it, and what to type next. `view`: what was seen on the way, if anything was. `told`:
+ * how many of the last landings stand right above, on the same screen.
+ */
+export function summaryLines(
+  run: PlanRun,
+  view: RunView | undefined,
+  style: Style,
+  told = 0,
+): string[] {
   const blocked = blockers(run);
   const total = run.phases.length;
   const complete = run.readiness.complete;
@@ -106,7 +114,7 @@ export function summaryLines(run: PlanRun, view: RunView | undefined, style: Sty
     ...(view?.spend ? [spendWords(view.spend)] : []),
   ].map((each) => `, ${each}`);
   return [
-    ...landedLines(run, view, style),
+    ...landedLines(run, run.landed.slice(0, run.landed.length - told), view, style),
     ...run.phases.flatMap((phase) => {
       const title = titleOf(run, phase.id);
       if (phase.state.is === "failed") {
@@ -128,10 +136,15 @@ export function summaryLines(run: PlanRun, view: RunView | undefined, style: Sty
 }
 
 /** In columns; all of them, unless that would push what matters off the screen. */
-function landedLines(run: PlanRun, view: RunView | undefined, style: Style): string[] {
+function landedLines(
+  run: PlanRun,
+  all: PlanRun["landed"],
+  view: RunView | undefined,
+  style: Style,
+): string[] {
   const took = new Map(view?.phases.map(({ id, elapsed }) => [id, elapsed]));
-  const more = Math.max(0, run.landed.length - mostLanded);
-  const landed = run.landed.slice(more);
+  const more = Math.max(0, all.length - mostLanded);
+  const landed = all.slice(more);
   const unseen = new Set(unverified(run));
   const ids = landed.map(({ phase }) => writtenOf(run, phase));
   const names = landed.map(({ phase }) => cutTo(nameOf(run, phase), 60));

@@ -64,6 +64,17 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["build", planFile, "--commit=auto", "--fresh", ...recommended],
     ["build", planFile, "--commit=auto", "--review", "--branch", "other", ...recommended],
     ["build", planFile, "--commit=auto", "--agent", "mine", "--jobs", "1", ...recommended],
+    ["build", planFile, "--commit=auto", "--detach", ...recommended],
+  ],
+  attach: [
+    ["attach", "--no-input"],
+    ["attach", "--json"],
+  ],
+  stop: [["stop"], ["stop", "--after-phase", "--json"]],
+  retry: [["retry", "1", "--note", "$(touch here)", ...recommended]],
+  example: [
+    ["example", "--list"],
+    ["example", "python", "made", "--no-run", "--no-input"],
   ],
   decisions: [["decisions", "--all"]],
   decide: [["decide", "d-000000000000", "A"]],

@@ -15,8 +15,9 @@ export function accessOf(
 ): Access[] {
   const { root } = site.project;
   const { commonDir, gitDir } = site.git.place;
+  // As a rule the tree, its folder and the shared one are the same: each place is closed once.
   const closed = (...places: string[]): Access[] =>
-    places.map((place) => ({ path: place, writable: false }));
+    [...new Set(places)].map((place) => ({ path: place, writable: false }));
   const open = (...places: string[]): Access[] =>
     places.map((place) => ({ path: place, writable: true }));
   // Somebody's home, or the place of temporary files: whoever works needs those.

@@ -39,11 +39,17 @@ export interface Access {
  * Reads its orders up to "--", then goes to the folder that is named next. A hidden folder of which
  * something is kept is held open as 5 until that has its place again; read-only, where the kernel
  * lets us say so. A file that somebody replaces in this very moment (git its index) is closed at
- * the next try; what cannot be closed stays open, and the verification does what it can.
+ * the next try; what cannot be closed stays open, and the verification does what it can. Closing takes
+ * one call where "mount" understands it, and two where it leaves that half undone without a word.
  */
 const arrange = `
 mount=$1
 shift
+bound() {
+  [ "$1" = ro ] && "$mount" -c --bind -o ro "$2" "$2" && [ ! -w "$2" ] && return
+  "$mount" -c --bind "$2" "$2" &&
+    { "$mount" -c -o "remount,bind,$1" "$2" || "$mount" -c -o "remount,bind,$1,nosuid,nodev" "$2"; }
+}
 while [ "$1" != -- ]; do
   case $1 in
     layer) "$mount" -t overlay -o "$2" autodev "$3" && shift 3 ;;
@@ -54,10 +60,7 @@ while [ "$1" != -- ]; do
       "$mount" -c --bind -o X-mount.mkdir "/proc/self/fd/5/$2" "$hidden/$2"; } && shift 2 ;;
     close) exec 5<&- && "$mount" -c -o remount,bind,ro "$hidden" && shift ;;
     ro|rw) tries=0
-      until "$mount" -c --bind "$2" "$2" 2>/dev/null &&
-        { "$mount" -c -o "remount,bind,$1" "$2" 2>/dev/null ||
-        "$mount" -c -o "remount,bind,$1,nosuid,nodev" "$2" 2>/dev/null; } ||
-        [ "$((tries += 1))" -gt 4 ]; do :; done
+      until bound "$1" "$2" 2>/dev/null || [ "$((tries += 1))" -gt 4 ]; do :; done
       shift 2 ;;
   esac || exit 126
 done

@@ -14,6 +14,7 @@ import {
   DoctorOutput,
   ErrorOutput,
   MigrateOutput,
+  PhaseLogOutput,
   PlanCheckOutput,
   PlanGraphOutput,
   PlanImportOutput,
@@ -55,6 +56,7 @@ const shapes = {
   config: Settings,
   error: ErrorOutput,
   event: Event,
+  "phase-log": PhaseLogOutput,
 };
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -98,6 +100,8 @@ function files(): Map<string, string> {
   return made;
 }
 
+const schemaLink = (name: string): string => `[${name}](../../schemas/${name}.schema.json)`;
+
 function commands(): string {
   const parts = commandTable.map((row) => {
     const usage = [row.name, ...(row.arguments ?? []).map(({ name }) => name)].join(" ");
@@ -123,9 +127,7 @@ function commands(): string {
         ]),
       ),
       "",
-      ...(row.shape
-        ? [`\`--json\`: [${row.shape}](../../schemas/${row.shape}.schema.json).`, ""]
-        : []),
+      ...(row.shape ? [`\`--json\`: ${[row.shape].flat().map(schemaLink).join(", ")}.`, ""] : []),
       "```",
       ...row.examples,
       "```",

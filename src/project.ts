@@ -13,7 +13,9 @@ import { lookFrom } from "./activities/glance.ts";
 import { hold, type Look, type Project, type World } from "./activities/hold.ts";
 import { type BuildWorld, closeRun, type OpenedRun, openRun } from "./activities/open-run.ts";
 import type { PlanDisk } from "./activities/plan-files.ts";
+import { foldersOf } from "./activities/run-site.ts";
 import { type BuildOptions, intend } from "./activities/start-run.ts";
+import { transcriptFile } from "./activities/transcript.ts";
 import { trustOfPlan } from "./activities/trust-plan.ts";
 import type { Agent } from "./agent.ts";
 import { createApplyAgent } from "./agents/apply.ts";
@@ -26,21 +28,23 @@ import { exec } from "./exec.ts";
 import { findRepository } from "./git.ts";
 import { createDurably, realDisk, replaceFile } from "./stores/file/disk.ts";
 import { glanceAt } from "./stores/file/glance.ts";
-import { acquireLock } from "./stores/file/lock.ts";
+import { acquireLock, holderOf, isLocked } from "./stores/file/lock.ts";
 import { createFileStore, sha256 } from "./stores/file.ts";
 import { grantTrust, revokeTrust, type TrustPlace, trustFolder } from "./trust.ts";
 
 export type { AskTrust } from "./activities/approve.ts";
 export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";
+export { attemptNamed, findPhase, type PhaseHistory } from "./activities/find-attempt.ts";
 export * from "./activities/hold.ts";
 export * from "./activities/open-flow.ts";
 export * from "./activities/plan-files.ts";
 export { type Preview, previewBuild } from "./activities/preview.ts";
 export type { BuildOptions } from "./activities/start-run.ts";
+export { readTranscript } from "./activities/transcript.ts";
 export { initRepository } from "./git.ts";
 export { notify } from "./notify.ts";
-export { shown } from "./safe-text.ts";
+export { shown, shownLine } from "./safe-text.ts";
 
 export const realWorld: World = {
   now: () => new Date().toISOString(),
@@ -120,6 +124,32 @@ export function openProject(cwd: string, world: World = realWorld): Project {
   });
   return { root, repository, store, world };
 }
+
+/** Whether a session is open here, as far as a look can tell. */
+export function isHeld({ repository }: Project): boolean {
+  if (!repository) return false;
+  const file = lockFileOf(repository.commonDir);
+  if (process.platform === "linux") return isLocked(file);
+  const holder = holderOf(file);
+  try {
+    return holder !== undefined && process.kill(holder.pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const lockFileOf = (commonDir: string): string => path.join(commonDir, "autodev", "lock");
+
+/** What an attempt's agent and gates have printed. */
+export const transcriptOf = (
+  { repository, root }: Project,
+  run: string,
+  phase: string,
+  attempt: number,
+): string => {
+  const commonDir = repository?.commonDir ?? path.join(root, ".git");
+  return transcriptFile(foldersOf(root, commonDir, ""), run, phase, attempt);
+};
 
 /** The people who are there, and what they are told. */
 export type BuildPeople = Pick<

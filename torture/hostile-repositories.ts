@@ -72,7 +72,7 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["migrate", ...recommended],
     ["migrate", "--to", "2", ...recommended],
   ],
-  log: [["log"], ["log", "--json"]],
+  log: [["log"], ["log", "--json"], ["log", "1"], ["log", "1", "--attempts", "--json"]],
   doctor: [
     ["doctor"],
     ["doctor", "--fix"],

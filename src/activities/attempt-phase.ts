@@ -24,6 +24,7 @@ import { addWorktree, captureTree, removeWorktree } from "../git/worktrees.ts";
 import { accessOf, prepareConfinement } from "./confinement.ts";
 import { attemptBranch, attemptRef, isOurs, type RunSite, refused } from "./run-site.ts";
 import { agentIdentity, type Refs, refsOf, tracesOf } from "./traces.ts";
+import { transcriptMark, transcriptOf } from "./transcript.ts";
 
 /** The attempt is on record, with its number and its base, before anything is started for it. */
 export const beginAttempt = (
@@ -141,6 +142,8 @@ async function runAgent(
     resultPath: path.join(scratch, "result.json"),
   });
   const log = site.showing.phaseLog(id, { attempt, startedAt: progress.startedAt ?? "" });
+  const transcript = transcriptOf(site, id, attempt);
+  transcript.add(`${transcriptMark} attempt ${attempt} at phase ${id}, by ${run.agent}`);
   const outcome = await site.agent.run(brief, {
     cwd,
     scratch,
@@ -153,10 +156,14 @@ async function runAgent(
     emit: (event) => {
       for (const line of linesOf(event)) {
         log.add(line);
+        transcript.add(line);
         site.tell({ phase: id, text: line });
       }
     },
   });
+  const why = outcome.is === "failed" ? `: ${outcome.error.message}` : "";
+  transcript.add(`${transcriptMark} ${run.agent} has ended: ${outcome.is}${why}`);
+  transcript.end();
   return outcome;
 }
 

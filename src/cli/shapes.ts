@@ -3,6 +3,7 @@
  * these do not change. `schemas/` is generated from here.
  */
 import { z } from "zod";
+import { attemptEnds } from "../core/plan/attempts.ts";
 import { phaseStatuses, planFormats } from "../core/plan/plan.ts";
 import { commitModes, GateOutcome } from "../core/plan/run-event.ts";
 
@@ -289,6 +290,31 @@ export const AuditOutput = z.object({
   ),
 });
 export type AuditOutput = z.infer<typeof AuditOutput>;
+
+/** `log PHASE --json`; `log --json` prints events. */
+export const PhaseLogOutput = z.object({
+  version: z.literal(1),
+  run: z.string().nullable().describe("null: nothing is on record here, only a file was found"),
+  phase: z.string(),
+  name: z.string(),
+  attempt: z.int().nullable().describe("the one whose text this is"),
+  source: z
+    .enum(["transcript", "phase-log", "none"])
+    .describe("phase-log: only .autobuild/logs has something, 500 lines at most"),
+  file: z.string().nullable(),
+  text: z.string().nullable().describe("as it was printed, secrets masked; null with --attempts"),
+  attempts: z.array(
+    z.object({
+      attempt: z.int(),
+      how: z.enum(attemptEnds),
+      startedAt: z.string(),
+      endedAt: z.string().nullable(),
+      seconds: z.number().nullable(),
+      lines: z.array(z.string()).describe("the first useful ones about its end"),
+    }),
+  ),
+});
+export type PhaseLogOutput = z.infer<typeof PhaseLogOutput>;
 
 export const BuildPreviewOutput = z.object({
   version: z.literal(1),

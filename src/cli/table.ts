@@ -27,7 +27,7 @@ export interface CommandRow {
   readonly options?: readonly OptionRow[];
   readonly examples: readonly string[];
   /** The schema of its `--json`, in `schemas/`. */
-  readonly shape?: string;
+  readonly shape?: string | readonly string[];
 }
 
 const json: OptionRow = { flags: "--json", what: "machine-readable output" };
@@ -287,15 +287,27 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: "log",
     group: "flow",
-    what: "show what happened",
+    what: "show what happened; of a phase, everything that its agent and its gates printed",
+    arguments: [{ name: "[phase]", what: "its id: 2A, 2b, 4.5; without it, all that happened" }],
     options: [
-      { flags: "-n, --lines <count>", what: "only the last so many events", number: true },
-      { flags: "-f, --follow", what: "go on as it happens" },
+      { flags: "-n, --lines <count>", what: "only the last so many events or lines", number: true },
+      { flags: "-f, --follow", what: "go on as it happens; of a phase, until the attempt ends" },
+      {
+        flags: "--attempt <number>",
+        what: "that attempt at the phase, not the last",
+        number: true,
+      },
+      { flags: "--attempts", what: "list the attempts at the phase, and how each ended" },
       json,
       noColor,
     ],
-    examples: ["autodev log -n 20", "autodev log --follow --json"],
-    shape: "event",
+    examples: [
+      "autodev log -n 20",
+      "autodev log --follow --json",
+      "autodev log 2A --follow",
+      "autodev log 2A --attempts",
+    ],
+    shape: ["event", "phase-log"],
   },
   {
     name: "doctor",

@@ -38,6 +38,7 @@ export * from "./activities/examine.ts";
 export { attemptNamed, findPhase, type PhaseHistory } from "./activities/find-attempt.ts";
 export * from "./activities/hold.ts";
 export * from "./activities/open-flow.ts";
+export { type PhaseDiff, phaseDiff } from "./activities/phase-diff.ts";
 export * from "./activities/plan-files.ts";
 export { type Preview, previewBuild } from "./activities/preview.ts";
 export type { BuildOptions } from "./activities/start-run.ts";

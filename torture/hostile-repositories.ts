@@ -73,6 +73,11 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["migrate", "--to", "2", ...recommended],
   ],
   log: [["log"], ["log", "--json"], ["log", "1"], ["log", "1", "--attempts", "--json"]],
+  diff: [
+    ["diff", "1"],
+    ["diff", "1", "--stat"],
+    ["diff", "1", "--json"],
+  ],
   doctor: [
     ["doctor"],
     ["doctor", "--fix"],

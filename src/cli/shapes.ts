@@ -316,6 +316,27 @@ export const PhaseLogOutput = z.object({
 });
 export type PhaseLogOutput = z.infer<typeof PhaseLogOutput>;
 
+export const DiffOutput = z.object({
+  version: z.literal(1),
+  run: z.string(),
+  phase: z.string(),
+  name: z.string(),
+  attempt: z.int(),
+  how: z.enum(attemptEnds),
+  base: z.string().nullable().describe("what it is compared with; null: the commit's parent"),
+  commit: z.string().nullable().describe("null: under way, this is what lies in its work tree"),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      change: z.enum(["create", "modify", "delete", "rename"]),
+      from: z.string().exactOptional().describe("what a renamed file was called"),
+      added: z.int().nullable().describe("lines; null: it is no text"),
+      deleted: z.int().nullable(),
+    }),
+  ),
+});
+export type DiffOutput = z.infer<typeof DiffOutput>;
+
 export const BuildPreviewOutput = z.object({
   version: z.literal(1),
   plan: z.string(),

@@ -49,6 +49,13 @@ const planFormat: OptionRow = {
   choices: planFormats,
 };
 
+const phaseArgument = { name: "<phase>", what: "its id, as in the plan: 2A, 2b, 4.5" };
+const attempt: OptionRow = {
+  flags: "--attempt <number>",
+  what: "that attempt at the phase, not the last",
+  number: true,
+};
+
 export const commandTable: readonly CommandRow[] = [
   {
     name: "start",
@@ -207,6 +214,20 @@ export const commandTable: readonly CommandRow[] = [
     shape: "build",
   },
   {
+    name: "diff",
+    group: "plans",
+    what: "show what a phase changed: as it landed, as its last attempt left it, or as it stands now",
+    arguments: [phaseArgument],
+    options: [
+      attempt,
+      { flags: "--stat", what: "only which files, and how many lines" },
+      json,
+      noColor,
+    ],
+    examples: ["autodev diff 2A", "autodev diff 2A --attempt 1 --stat"],
+    shape: "diff",
+  },
+  {
     name: "trust",
     group: "plans",
     what: "show what a build would run, and approve exactly that",
@@ -292,11 +313,7 @@ export const commandTable: readonly CommandRow[] = [
     options: [
       { flags: "-n, --lines <count>", what: "only the last so many events or lines", number: true },
       { flags: "-f, --follow", what: "go on as it happens; of a phase, until the attempt ends" },
-      {
-        flags: "--attempt <number>",
-        what: "that attempt at the phase, not the last",
-        number: true,
-      },
+      attempt,
       { flags: "--attempts", what: "list the attempts at the phase, and how each ended" },
       json,
       noColor,

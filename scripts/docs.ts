@@ -21,6 +21,7 @@ import {
   PlanImportOutput,
   PlanNewOutput,
   PlanTickOutput,
+  ShellOutput,
   StatusOutput,
   TrustOutput,
 } from "../src/cli/shapes.ts";
@@ -48,6 +49,7 @@ const shapes = {
   "plan-new": PlanNewOutput,
   "plan-tick": PlanTickOutput,
   build: BuildOutput,
+  shell: ShellOutput,
   trust: TrustOutput,
   audit: AuditOutput,
   evidence: Evidence,

@@ -41,8 +41,15 @@ export * from "./activities/open-flow.ts";
 export { type PhaseDiff, phaseDiff } from "./activities/phase-diff.ts";
 export * from "./activities/plan-files.ts";
 export { type Preview, previewBuild } from "./activities/preview.ts";
+export {
+  enterShell,
+  leaveShell,
+  type OpenedShell,
+  openShell,
+} from "./activities/shell-tree.ts";
 export type { BuildOptions } from "./activities/start-run.ts";
 export { readTranscript } from "./activities/transcript.ts";
+export { attached } from "./exec/attached.ts";
 export { initRepository } from "./git.ts";
 export { notify } from "./notify.ts";
 export { shown, shownLine } from "./safe-text.ts";

@@ -88,6 +88,11 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["audit", "HEAD"],
     ["audit", "HEAD", "--no-gates", "--json"],
   ],
+  shell: [
+    ["shell", "1"],
+    ["shell", "1", "--json"],
+    ["shell", "1", "--", "git", "--version"],
+  ],
   trust: [
     ["trust", planFile],
     ["trust", planFile, "--agent", "mine", "--json"],

@@ -86,7 +86,7 @@ export async function workOn(
 }
 
 /** The folder ignores itself: it is no part of any commit, whatever the project ignores. */
-function keepOutOfGit(folder: string): void {
+export function keepOutOfGit(folder: string): void {
   fs.mkdirSync(folder, { recursive: true });
   const ignore = path.join(folder, ".gitignore");
   if (!fs.existsSync(ignore)) fs.writeFileSync(ignore, "*\n");

@@ -23,20 +23,23 @@ export type AttemptWork =
       readonly gitDir: string;
     };
 
-/** Of the attempt that was named, or of the last that has left something. */
+/** Of the attempt that was named, or of the last that has left something; `kept`: as a commit. */
 export async function findWork(
   git: Git,
   history: PhaseHistory,
   wanted: number | undefined,
+  { kept = false } = {},
 ): Promise<Result<AttemptWork>> {
   const named = attemptNamed(history, wanted);
   if (!named.ok) return skipped(history) ?? named;
   const candidates = wanted === undefined ? history.attempts.toReversed() : [named.value];
   for (const record of candidates) {
     const work = await workOf(git, history, record);
-    if (work) return succeed(work);
+    if (work && (work.is === "kept" || !kept)) return succeed(work);
   }
-  return nothingLeft(git, history, wanted);
+  return named.value.how === "working" && kept
+    ? stillWorking(history, named.value)
+    : nothingLeft(git, history, wanted);
 }
 
 async function workOf(
@@ -73,6 +76,18 @@ function treeOfAttempt(git: Git, name: string): { tree: string; gitDir: string }
     return undefined;
   }
 }
+
+const stillWorking = (
+  { written }: PhaseHistory,
+  { attempt }: AttemptRecord,
+): ReturnType<typeof fail> =>
+  fail(
+    "not-found",
+    `attempt ${attempt} at phase ${written} is under way: it has left nothing yet`,
+    {
+      hint: `autodev diff ${written} shows what it has done so far`,
+    },
+  );
 
 function skipped({ written, progress }: PhaseHistory): ReturnType<typeof fail> | undefined {
   if (progress.state.is !== "skipped") return undefined;

@@ -337,6 +337,15 @@ export const DiffOutput = z.object({
 });
 export type DiffOutput = z.infer<typeof DiffOutput>;
 
+export const ShellOutput = z.object({
+  version: z.literal(1),
+  path: z.string().describe("the work tree; nothing was started in it"),
+  phase: z.string(),
+  attempt: z.int(),
+  commit: z.string(),
+});
+export type ShellOutput = z.infer<typeof ShellOutput>;
+
 export const BuildPreviewOutput = z.object({
   version: z.literal(1),
   plan: z.string(),

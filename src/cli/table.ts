@@ -228,6 +228,22 @@ export const commandTable: readonly CommandRow[] = [
     shape: "diff",
   },
   {
+    name: "shell",
+    group: "plans",
+    what: "go into a work tree of what an attempt left, to look around and to mend it",
+    arguments: [
+      phaseArgument,
+      { name: "[command...]", what: "after --: run this there instead of your shell" },
+    ],
+    options: [
+      attempt,
+      { flags: "--json", what: "make the work tree and say where it is; start nothing" },
+      noColor,
+    ],
+    examples: ["autodev shell 2A", "autodev shell 2A --attempt 1 -- npm test"],
+    shape: "shell",
+  },
+  {
     name: "trust",
     group: "plans",
     what: "show what a build would run, and approve exactly that",

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp } from "node:fs/promises";
 import * as os from "node:os";
 import * as path from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import type { Git } from "./call.ts";
+import type { Git, GitPlaceOfWork } from "./call.ts";
 import { quoted } from "./pipes.ts";
 import { captureTree, removeFolder } from "./worktrees.ts";
 
@@ -71,11 +71,12 @@ export interface TreeNow {
 
 /**
  * Everything that git does not ignore, while somebody may be at work there: his index is only read,
- * and what has to be stored is stored elsewhere.
+ * and what has to be stored is stored elsewhere. `from`: his index is not even asked.
  */
 export async function treeNow(
   git: Git,
-  place: { readonly gitDir: string; readonly workTree: string },
+  place: Pick<GitPlaceOfWork, "gitDir" | "workTree" | "whole">,
+  from?: string,
 ): Promise<Result<TreeNow>> {
   const scratch = await mkdtemp(path.join(os.tmpdir(), "autodev-tree-"));
   const forget = (): Promise<void> => removeFolder(scratch);
@@ -87,7 +88,7 @@ export async function treeNow(
       GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(path.join(git.place.commonDir, "objects")),
     });
     for (let tries = 3; ; tries--) {
-      const tree = await captureTree(own, path.join(scratch, "index"));
+      const tree = await captureTree(own, path.join(scratch, "index"), from);
       if (tree.ok) return succeed({ git: own, tree: tree.value, forget });
       // A file that goes while git reads it.
       if (tries > 0 && tree.failure.code === "git") continue;

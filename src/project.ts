@@ -10,9 +10,18 @@ import {
   auditCommits,
 } from "./activities/audit.ts";
 import { lookFrom } from "./activities/glance.ts";
-import { hold, type Look, type Project, type World } from "./activities/hold.ts";
+import {
+  hold,
+  type Look,
+  notKnownThere,
+  type Project,
+  readState,
+  type World,
+} from "./activities/hold.ts";
+import { type KeptPlace, listKept } from "./activities/list-kept.ts";
 import { type BuildWorld, closeRun, type OpenedRun, openRun } from "./activities/open-run.ts";
 import type { PlanDisk } from "./activities/plan-files.ts";
+import { type Removal, removeKept } from "./activities/remove-kept.ts";
 import { foldersOf } from "./activities/run-site.ts";
 import { type BuildOptions, intend } from "./activities/start-run.ts";
 import { transcriptFile } from "./activities/transcript.ts";
@@ -20,12 +29,15 @@ import { trustOfPlan } from "./activities/trust-plan.ts";
 import type { Agent } from "./agent.ts";
 import { createApplyAgent } from "./agents/apply.ts";
 import { createCommandAgent } from "./agents/command.ts";
+import { readConfig } from "./config.ts";
 import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
+import { bytesIn, type Cleaning, type Judged, type KeepRule, whatToRemove } from "./core/keep.ts";
 import { phaseNamed } from "./core/plan/edits.ts";
 import type { PlanRun } from "./core/plan/progress.ts";
 import { runLocally } from "./engines/local.ts";
 import { exec } from "./exec.ts";
-import { findRepository } from "./git.ts";
+import { openGit } from "./git/call.ts";
+import { findRepository, isKnownThere } from "./git.ts";
 import { createDurably, realDisk, replaceFile } from "./stores/file/disk.ts";
 import { glanceAt } from "./stores/file/glance.ts";
 import { acquireLock, holderOf, isLocked } from "./stores/file/lock.ts";
@@ -208,6 +220,74 @@ async function driven(opened: OpenedRun): Promise<Result<Built>> {
   if (!closed.ok) said.push(closed.failure.message);
   return succeed({ run: site.run(), asking, said });
 }
+
+export interface CleanOptions extends Partial<Omit<KeepRule, "now">> {
+  readonly dryRun: boolean;
+  /** Of these, people's own bytes go: whether they may. */
+  confirm(destroyed: readonly Judged[]): Promise<Result<void>>;
+}
+
+export interface Cleaned extends Cleaning, Removal {}
+
+/** What is kept on disk, and what of it goes; settings fill in what was not said. */
+export async function cleanProject(
+  cwd: string,
+  options: CleanOptions,
+  world: World = realWorld,
+): Promise<Result<Cleaned>> {
+  const project = openProject(cwd, world);
+  const { repository, root } = project;
+  if (!repository) return noWorkTree(cwd);
+  if (!isKnownThere(repository)) return notKnownThere(repository);
+  const { commonDir } = repository;
+  const settings = readConfig(root);
+  if (!settings.ok) return settings;
+  const { days, size } = settings.value.keep ?? {};
+  const mostBytes = options.mostBytes ?? bytesIn(size ?? "");
+  const rule: KeepRule = {
+    now: Date.parse(world.now()),
+    days: options.days ?? days ?? 30,
+    ...(mostBytes !== undefined && { mostBytes }),
+    shells: options.shells === true,
+    rescue: options.rescue === true,
+  };
+  const memory = process
+    .getBuiltinModule("node:fs")
+    .lstatSync(path.dirname(lockFileOf(commonDir)), {
+      throwIfNoEntry: false,
+    });
+  if (memory && !memory.isDirectory()) {
+    return fail("disk", `${commonDir}/autodev is a link; a folder of ours has to be there`);
+  }
+  // Without a memory nothing was ever run here: there is nobody to keep out.
+  const held = !memory || options.dryRun ? undefined : lockOf(commonDir, world);
+  if (held && !held.ok) return held;
+  try {
+    const state = readState(project);
+    if (!state.ok) return state;
+    const git = openGit({ ...repository, workTree: root });
+    const folders = foldersOf(root, commonDir, cacheFolder(commonDir));
+    const place: KeptPlace = { git, root, folders, state: state.value };
+    const listed = await listKept(place);
+    if (!listed.ok) return listed;
+    const cleaning = whatToRemove(listed.value, rule);
+    if (options.dryRun) return succeed({ ...cleaning, removed: [], failed: [] });
+    const destroyed = cleaning.remove.filter(({ thing }) => thing.precious);
+    const allowed = destroyed.length > 0 ? await options.confirm(destroyed) : succeed(undefined);
+    if (!allowed.ok) return allowed;
+    const removal = await removeKept(
+      place,
+      cleaning.remove.map(({ thing }) => thing),
+    );
+    return succeed({ ...cleaning, ...removal });
+  } finally {
+    if (held?.ok) held.value.release();
+  }
+}
+
+/** Without a session: cleaning writes no history, and has to work on a disk that is full. */
+const lockOf = (commonDir: string, world: World): ReturnType<typeof acquireLock> =>
+  acquireLock(lockFileOf(commonDir), ".git/autodev/lock", world.holder("autodev clean"));
 
 /** Whether commits that runs have made are what they say. */
 export function auditRange(

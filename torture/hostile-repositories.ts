@@ -73,6 +73,10 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["migrate", "--to", "2", ...recommended],
   ],
   log: [["log"], ["log", "--json"], ["log", "1"], ["log", "1", "--attempts", "--json"]],
+  clean: [
+    ["clean", "--dry-run"],
+    ["clean", "--keep-days", "0", "--rescue", "--force-shells", "--yes"],
+  ],
   diff: [
     ["diff", "1"],
     ["diff", "1", "--stat"],

@@ -80,6 +80,8 @@ export interface RunSite {
   /** Asked to stop; and at once. */
   readonly signal: AbortSignal;
   readonly killNow: AbortSignal;
+  /** How much room the transcripts of all runs may take together. */
+  readonly transcriptBytes: number;
   readonly attemptMs: number;
   readonly gateMs: number;
 }

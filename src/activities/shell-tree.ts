@@ -166,6 +166,25 @@ function markIn(admin: string): ShellMark | undefined {
 
 const isCommit = /^[0-9a-f]{40,64}$/;
 
+/** All of this repository, in whichever of its work trees they were made. */
+export function shellTrees(git: Git): {
+  readonly trees: readonly ShellTree[];
+  readonly halfMade: readonly string[];
+} {
+  const own = worktreesOf(git).filter(({ tree }) =>
+    /[/\\]\.autodev[/\\]var[/\\]shell-[^/\\]+$/.test(tree),
+  );
+  const found = own.map(({ tree }) => ({ tree, shell: shellAt(git, tree) }));
+  return {
+    trees: found.flatMap(({ shell }) => (shell && shell !== "half-made" ? [shell] : [])),
+    halfMade: found.flatMap(({ tree, shell }) => (shell === "half-made" ? [tree] : [])),
+  };
+}
+
+/** When somebody last went in. */
+export const enteredAt = ({ admin }: ShellTree): number =>
+  fs.statSync(path.join(admin, markName), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
 /**
  * Another file, another index, another commit: then there is something to keep. What git ignores
  * (installed, built) can be had again. Where it cannot be told, there is.

@@ -3,6 +3,7 @@
  * these do not change. `schemas/` is generated from here.
  */
 import { z } from "zod";
+import { keptKinds } from "../core/keep.ts";
 import { attemptEnds } from "../core/plan/attempts.ts";
 import { phaseStatuses, planFormats } from "../core/plan/plan.ts";
 import { commitModes, GateOutcome } from "../core/plan/run-event.ts";
@@ -345,6 +346,26 @@ export const ShellOutput = z.object({
   commit: z.string(),
 });
 export type ShellOutput = z.infer<typeof ShellOutput>;
+
+const KeptView = z.object({
+  kind: z.enum(keptKinds),
+  name: z.string(),
+  path: z.string().describe("of a run: its id"),
+  bytes: z.int().describe("0 for refs: what they hold is git's to collect"),
+  at: z.string().describe("when it was last of use"),
+  why: z.string().describe("why it goes or stays"),
+});
+
+export const CleanOutput = z.object({
+  version: z.literal(1),
+  dryRun: z.boolean(),
+  removed: z.array(KeptView).describe("with --dry-run: what would be removed"),
+  kept: z.array(KeptView),
+  failed: z.array(z.object({ name: z.string(), message: z.string() })),
+  freedBytes: z.int(),
+  keptBytes: z.int(),
+});
+export type CleanOutput = z.infer<typeof CleanOutput>;
 
 export const BuildPreviewOutput = z.object({
   version: z.literal(1),

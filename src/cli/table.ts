@@ -360,6 +360,28 @@ export const commandTable: readonly CommandRow[] = [
     examples: ["autodev doctor", "autodev doctor --fix", "autodev doctor --fix --take ours"],
     shape: "doctor",
   },
+  {
+    name: "clean",
+    group: "care",
+    what: "say what autodev keeps on disk, and remove what is old",
+    options: [
+      {
+        flags: "--keep-days <days>",
+        what: "how old things may become (default 30)",
+        number: true,
+      },
+      { flags: "--max-size <size>", what: "2GB, say: the oldest go until the rest is under it" },
+      { flags: "--force-shells", what: "work trees of autodev shell too that you changed" },
+      { flags: "--rescue", what: "what was set aside for you too, when it is old" },
+      { flags: "--dry-run", what: "show what would go; remove nothing" },
+      { flags: "--yes", what: "remove what may be somebody's without asking" },
+      noInput,
+      json,
+      noColor,
+    ],
+    examples: ["autodev clean --dry-run", "autodev clean --keep-days 7 --max-size 2GB"],
+    shape: "clean",
+  },
 ];
 
 export const exitCodeTable: readonly (readonly [number, string])[] = [

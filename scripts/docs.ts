@@ -9,21 +9,25 @@ import {
   AuditOutput,
   BuildOutput,
   BuildPreviewOutput,
+  CleanOutput,
   DecideOutput,
   DecisionsOutput,
   DetachOutput,
+  DiffOutput,
   DoctorOutput,
   ErrorOutput,
   ExampleListOutput,
   ExampleOutput,
   HelpErrorsOutput,
   MigrateOutput,
+  PhaseLogOutput,
   PlanCheckOutput,
   PlanGraphOutput,
   PlanImportOutput,
   PlanNewOutput,
   PlanTickOutput,
   RetryOutput,
+  ShellOutput,
   StatusOutput,
   StopOutput,
   TrustOutput,
@@ -45,6 +49,8 @@ const shapes = {
   status: StatusOutput,
   decisions: DecisionsOutput,
   decide: DecideOutput,
+  diff: DiffOutput,
+  clean: CleanOutput,
   doctor: DoctorOutput,
   migrate: MigrateOutput,
   "plan-check": PlanCheckOutput,
@@ -58,6 +64,7 @@ const shapes = {
   retry: RetryOutput,
   example: ExampleOutput,
   "example-list": ExampleListOutput,
+  shell: ShellOutput,
   trust: TrustOutput,
   audit: AuditOutput,
   evidence: Evidence,
@@ -71,6 +78,7 @@ const shapes = {
   error: ErrorOutput,
   "help-errors": HelpErrorsOutput,
   event: Event,
+  "phase-log": PhaseLogOutput,
 };
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -115,6 +123,8 @@ function files(): Map<string, string> {
   return made;
 }
 
+const schemaLink = (name: string): string => `[${name}](../../schemas/${name}.schema.json)`;
+
 function commands(): string {
   const parts = commandTable.map((row) => {
     const usage = [row.name, ...(row.arguments ?? []).map(({ name }) => name)].join(" ");
@@ -140,9 +150,7 @@ function commands(): string {
         ]),
       ),
       "",
-      ...(row.shape
-        ? [`\`--json\`: [${row.shape}](../../schemas/${row.shape}.schema.json).`, ""]
-        : []),
+      ...(row.shape ? [`\`--json\`: ${[row.shape].flat().map(schemaLink).join(", ")}.`, ""] : []),
       "```",
       ...row.examples,
       "```",

@@ -307,6 +307,27 @@ export async function trimEntries(cache: string, mostBytes = 10 * 1024 ** 3): Pr
   }
 }
 
+export interface ListedEntry {
+  readonly folder: string;
+  readonly bytes: number;
+  readonly used: number;
+  /** Of a process that was killed while it filled or removed it. */
+  readonly isHalf: boolean;
+}
+
+export const listEntries = (cache: string): ListedEntry[] =>
+  listed(cache).flatMap((name): ListedEntry[] => {
+    const folder = path.join(cache, name);
+    const label = labelOf(folder);
+    if (label) return [{ folder, bytes: label.bytes, used: label.used, isHalf: false }];
+    const pid = Number(temporary.exec(name)?.[1] ?? 0);
+    return pid > 0 && !isAlive(pid) ? [{ folder, bytes: 0, used: 0, isHalf: true }] : [];
+  });
+
+/** One of those that are listed. */
+export const removeEntry = (cache: string, folder: string): Promise<void> =>
+  temporary.test(path.basename(folder)) ? removeFolder(folder) : discard(cache, folder);
+
 const justNow = 60 * 60_000;
 const inUse = new Set<string>();
 

@@ -10,7 +10,15 @@ import {
   auditCommits,
 } from "./activities/audit.ts";
 import { lookFrom } from "./activities/glance.ts";
-import { hold, type Look, type Project, type World } from "./activities/hold.ts";
+import {
+  hold,
+  type Look,
+  notKnownThere,
+  type Project,
+  readState,
+  type World,
+} from "./activities/hold.ts";
+import { type KeptPlace, listKept } from "./activities/list-kept.ts";
 import {
   type Example,
   emptyFolderFor,
@@ -20,38 +28,54 @@ import {
 } from "./activities/make-example.ts";
 import { type BuildWorld, closeRun, type OpenedRun, openRun } from "./activities/open-run.ts";
 import type { PlanDisk } from "./activities/plan-files.ts";
+import { type Removal, removeKept } from "./activities/remove-kept.ts";
+import { foldersOf } from "./activities/run-site.ts";
 import { type BuildOptions, type Intended, intend } from "./activities/start-run.ts";
 import { type People, peopleOf, type Reach } from "./activities/tell-people.ts";
+import { transcriptFile } from "./activities/transcript.ts";
 import { trustOfPlan } from "./activities/trust-plan.ts";
 import type { Agent } from "./agent.ts";
 import { createApplyAgent } from "./agents/apply.ts";
 import { createCommandAgent } from "./agents/command.ts";
+import { readConfig } from "./config.ts";
 import type { RecordedEvent } from "./core/event.ts";
 import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
+import { bytesIn, type Cleaning, type Judged, type KeepRule, whatToRemove } from "./core/keep.ts";
 import { phaseNamed } from "./core/plan/edits.ts";
 import type { PlanRun } from "./core/plan/progress.ts";
 import { runLocally } from "./engines/local.ts";
 import { exec } from "./exec.ts";
-import { findRepository, initRepository } from "./git.ts";
+import { openGit } from "./git/call.ts";
+import { findRepository, initRepository, isKnownThere } from "./git.ts";
 import { createDurably, realDisk, replaceFile } from "./stores/file/disk.ts";
 import { glanceAt } from "./stores/file/glance.ts";
-import { acquireLock } from "./stores/file/lock.ts";
+import { acquireLock, holderOf, isLocked } from "./stores/file/lock.ts";
 import { createFileStore, sha256 } from "./stores/file.ts";
 import { grantTrust, revokeTrust, type TrustPlace, trustFolder } from "./trust.ts";
 
 export type { AskTrust } from "./activities/approve.ts";
 export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";
+export { attemptNamed, findPhase, type PhaseHistory } from "./activities/find-attempt.ts";
 export * from "./activities/hold.ts";
 export { type Example, type LandedCommit, landedCommits } from "./activities/make-example.ts";
 export * from "./activities/open-flow.ts";
+export { type PhaseDiff, phaseDiff } from "./activities/phase-diff.ts";
 export * from "./activities/plan-files.ts";
 export { type Preview, previewBuild } from "./activities/preview.ts";
 export { say, untilReleased } from "./activities/say.ts";
+export {
+  enterShell,
+  leaveShell,
+  type OpenedShell,
+  openShell,
+} from "./activities/shell-tree.ts";
 export type { BuildOptions } from "./activities/start-run.ts";
 export { askingPeople } from "./activities/tell-people.ts";
+export { readTranscript } from "./activities/transcript.ts";
+export { attached } from "./exec/attached.ts";
 export { initRepository } from "./git.ts";
-export { shown } from "./safe-text.ts";
+export { shown, shownLine } from "./safe-text.ts";
 export type { Holder } from "./store.ts";
 
 export const realWorld: World = {
@@ -132,6 +156,32 @@ export function openProject(cwd: string, world: World = realWorld): Project {
   });
   return { root, repository, store, world };
 }
+
+/** Whether a session is open here, as far as a look can tell. */
+export function isHeld({ repository }: Project): boolean {
+  if (!repository) return false;
+  const file = lockFileOf(repository.commonDir);
+  if (process.platform === "linux") return isLocked(file);
+  const holder = holderOf(file);
+  try {
+    return holder !== undefined && process.kill(holder.pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const lockFileOf = (commonDir: string): string => path.join(commonDir, "autodev", "lock");
+
+/** What an attempt's agent and gates have printed. */
+export const transcriptOf = (
+  { repository, root }: Project,
+  run: string,
+  phase: string,
+  attempt: number,
+): string => {
+  const commonDir = repository?.commonDir ?? path.join(root, ".git");
+  return transcriptFile(foldersOf(root, commonDir, ""), run, phase, attempt);
+};
 
 /** The people who are there, and what they are told. */
 export type BuildPeople = Pick<
@@ -222,6 +272,74 @@ export async function makeExample(
   const trusted = await trustAsOurs(project, example, commit.value, trustPlaceOf(project));
   return trusted.ok ? succeed({ project, commit: commit.value, trusted: trusted.value }) : trusted;
 }
+
+export interface CleanOptions extends Partial<Omit<KeepRule, "now">> {
+  readonly dryRun: boolean;
+  /** Of these, people's own bytes go: whether they may. */
+  confirm(destroyed: readonly Judged[]): Promise<Result<void>>;
+}
+
+export interface Cleaned extends Cleaning, Removal {}
+
+/** What is kept on disk, and what of it goes; settings fill in what was not said. */
+export async function cleanProject(
+  cwd: string,
+  options: CleanOptions,
+  world: World = realWorld,
+): Promise<Result<Cleaned>> {
+  const project = openProject(cwd, world);
+  const { repository, root } = project;
+  if (!repository) return noWorkTree(cwd);
+  if (!isKnownThere(repository)) return notKnownThere(repository);
+  const { commonDir } = repository;
+  const settings = readConfig(root);
+  if (!settings.ok) return settings;
+  const { days, size } = settings.value.keep ?? {};
+  const mostBytes = options.mostBytes ?? bytesIn(size ?? "");
+  const rule: KeepRule = {
+    now: Date.parse(world.now()),
+    days: options.days ?? days ?? 30,
+    ...(mostBytes !== undefined && { mostBytes }),
+    shells: options.shells === true,
+    rescue: options.rescue === true,
+  };
+  const memory = process
+    .getBuiltinModule("node:fs")
+    .lstatSync(path.dirname(lockFileOf(commonDir)), {
+      throwIfNoEntry: false,
+    });
+  if (memory && !memory.isDirectory()) {
+    return fail("disk", `${commonDir}/autodev is a link; a folder of ours has to be there`);
+  }
+  // Without a memory nothing was ever run here: there is nobody to keep out.
+  const held = !memory || options.dryRun ? undefined : lockOf(commonDir, world);
+  if (held && !held.ok) return held;
+  try {
+    const state = readState(project);
+    if (!state.ok) return state;
+    const git = openGit({ ...repository, workTree: root });
+    const folders = foldersOf(root, commonDir, cacheFolder(commonDir));
+    const place: KeptPlace = { git, root, folders, state: state.value };
+    const listed = await listKept(place);
+    if (!listed.ok) return listed;
+    const cleaning = whatToRemove(listed.value, rule);
+    if (options.dryRun) return succeed({ ...cleaning, removed: [], failed: [] });
+    const destroyed = cleaning.remove.filter(({ thing }) => thing.precious);
+    const allowed = destroyed.length > 0 ? await options.confirm(destroyed) : succeed(undefined);
+    if (!allowed.ok) return allowed;
+    const removal = await removeKept(
+      place,
+      cleaning.remove.map(({ thing }) => thing),
+    );
+    return succeed({ ...cleaning, ...removal });
+  } finally {
+    if (held?.ok) held.value.release();
+  }
+}
+
+/** Without a session: cleaning writes no history, and has to work on a disk that is full. */
+const lockOf = (commonDir: string, world: World): ReturnType<typeof acquireLock> =>
+  acquireLock(lockFileOf(commonDir), ".git/autodev/lock", world.holder("autodev clean"));
 
 /** Whether commits that runs have made are what they say. */
 export function auditRange(

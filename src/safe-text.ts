@@ -4,6 +4,20 @@
  */
 export const shown = (text: string): string => (suspicious.test(text) ? cleaned(text) : text);
 
+/**
+ * A line of a file or a log: the same, but indentation stays, and a line end of another system is
+ * written as one.
+ */
+export const shownLine = (line: string): string =>
+  suspicious.test(line)
+    ? line
+        .replace(/\r$/, "")
+        .split("\t")
+        .map(shown)
+        .join("\t")
+        .concat(line.endsWith("\r") ? "^M" : "")
+    : line;
+
 /** Most text is harmless, and telling so takes one look (\udb40 begins every tag character). */
 const suspicious =
   /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\udb40]/;

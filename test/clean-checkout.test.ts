@@ -48,7 +48,7 @@ const siteOf = (setup: string | undefined, dependencies?: Dependencies): Checkou
   const never = new AbortController().signal;
   return {
     git: openGit({ gitDir, commonDir: gitDir, workTree: repo.root }),
-    folders: { attempts: repo.at(".autodev/var"), checks, scratch: checks },
+    folders: { attempts: repo.at(".autodev/var"), checks, scratch: checks, transcripts: "" },
     setup: setup === undefined ? undefined : mintTrusted(setup),
     gateMs: 120_000,
     signal: never,

@@ -49,6 +49,10 @@ const recipes: Readonly<Record<string, Recipe>> = {
   decide: { args: ["decide", "d-000000000000", "A"], code: 2 },
   migrate: { args: ["migrate", "--dry-run"], code: 0 },
   log: { args: ["log", "-n", "3"], code: 0, lines: true },
+  diff: { args: ["diff", "1"], code: 0 },
+  // Without a terminal there is nobody to be in a shell.
+  shell: { args: ["shell", "1"], code: 2, jsonCode: 0 },
+  clean: { args: ["clean", "--dry-run"], code: 0 },
   doctor: { args: ["doctor"], code: 0 },
 };
 
@@ -123,7 +127,8 @@ describe.each(commandTable.map((row) => [row.name, row] as const))("autodev %s",
       const texts = recipe.lines ? ran.out.trim().split("\n") : [ran.out];
       const values = texts.map((text) => JSON.parse(text) as object);
       const last = values.at(-1) ?? {};
-      const shape = "error" in last ? "error" : (shapes[name] ?? row.shape ?? "");
+      const own = Array.isArray(row.shape) ? row.shape[0] : row.shape;
+      const shape = "error" in last ? "error" : (shapes[name] ?? own ?? "");
       expectSchema(last, shape);
     }
   });

@@ -24,7 +24,7 @@ const trustSha256 = values["trust-sha256"];
 
 void (
   command === "log"
-    ? log({ json: true })
+    ? log(undefined, { json: true })
     : build(plan, {
         json: true,
         ...(commit !== undefined && { commit: commit as CommitMode }),

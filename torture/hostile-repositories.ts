@@ -83,7 +83,16 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["migrate", ...recommended],
     ["migrate", "--to", "2", ...recommended],
   ],
-  log: [["log"], ["log", "--json"]],
+  log: [["log"], ["log", "--json"], ["log", "1"], ["log", "1", "--attempts", "--json"]],
+  clean: [
+    ["clean", "--dry-run"],
+    ["clean", "--keep-days", "0", "--rescue", "--force-shells", "--yes"],
+  ],
+  diff: [
+    ["diff", "1"],
+    ["diff", "1", "--stat"],
+    ["diff", "1", "--json"],
+  ],
   doctor: [
     ["doctor"],
     ["doctor", "--fix"],
@@ -93,6 +102,11 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
   audit: [
     ["audit", "HEAD"],
     ["audit", "HEAD", "--no-gates", "--json"],
+  ],
+  shell: [
+    ["shell", "1"],
+    ["shell", "1", "--json"],
+    ["shell", "1", "--", "git", "--version"],
   ],
   trust: [
     ["trust", planFile],

@@ -24,6 +24,7 @@ import { addWorktree, captureTree, removeWorktree } from "../git/worktrees.ts";
 import { accessOf, prepareConfinement } from "./confinement.ts";
 import { attemptBranch, attemptRef, isOurs, type RunSite, refused } from "./run-site.ts";
 import { agentIdentity, type Refs, refsOf, tracesOf } from "./traces.ts";
+import { transcriptMark, transcriptOf } from "./transcript.ts";
 
 /** The attempt is on record, with its number and its base, before anything is started for it. */
 export const beginAttempt = (
@@ -85,7 +86,7 @@ export async function workOn(
 }
 
 /** The folder ignores itself: it is no part of any commit, whatever the project ignores. */
-function keepOutOfGit(folder: string): void {
+export function keepOutOfGit(folder: string): void {
   fs.mkdirSync(folder, { recursive: true });
   const ignore = path.join(folder, ".gitignore");
   if (!fs.existsSync(ignore)) fs.writeFileSync(ignore, "*\n");
@@ -142,6 +143,8 @@ async function runAgent(
     resultPath: path.join(scratch, "result.json"),
   });
   const log = site.showing.phaseLog(id, { attempt, startedAt: progress.startedAt ?? "" });
+  const transcript = transcriptOf(site, id, attempt);
+  transcript.add(`${transcriptMark} attempt ${attempt} at phase ${id}, by ${run.agent}`);
   const outcome = await site.agent.run(brief, {
     cwd,
     scratch,
@@ -160,10 +163,14 @@ async function runAgent(
       }
       for (const line of linesOf(event)) {
         log.add(line);
+        transcript.add(line);
         site.tell({ phase: id, text: line });
       }
     },
   });
+  const why = outcome.is === "failed" ? `: ${outcome.error.message}` : "";
+  transcript.add(`${transcriptMark} ${run.agent} has ended: ${outcome.is}${why}`);
+  transcript.end();
   return outcome;
 }
 

@@ -12,6 +12,7 @@ import { commitTree } from "../git/objects.ts";
 import { type Change, treeWith } from "../git/trees.ts";
 import { runGates } from "./run-gates.ts";
 import type { RunSite } from "./run-site.ts";
+import { type Transcript, transcriptMark } from "./transcript.ts";
 
 export interface Bitten {
   readonly phase: string;
@@ -24,6 +25,7 @@ export interface Bitten {
   /** The gates that told of tests. */
   readonly testGates: ReadonlySet<string>;
   readonly trusted?: (name: string) => Trusted | undefined;
+  readonly transcript?: Pick<Transcript, "add">;
 }
 
 export async function bite(
@@ -51,13 +53,15 @@ export async function bite(
     by: site.identity,
   });
   if (!commit.ok) return commit;
-  const { trusted } = bitten;
+  const { trusted, transcript } = bitten;
+  transcript?.add(`${transcriptMark} the tests, without the code that they test`);
   const ran = await runGates(site, run, {
     phase,
     slot,
     commit: commit.value,
     gates,
     ...(trusted && { trusted }),
+    ...(transcript && { transcript }),
   });
   if (!ran.ok) return ran;
   if (ran.value.stopped) return succeed("stopped");

@@ -76,7 +76,7 @@ const siteOf = (more: Partial<CheckoutSite> = {}): CheckoutSite => {
   const never = new AbortController().signal;
   return {
     git: openGit({ gitDir, commonDir: gitDir, workTree: root }),
-    folders: { attempts: path.join(root, ".autodev", "var"), checks, scratch },
+    folders: { attempts: path.join(root, ".autodev", "var"), checks, scratch, transcripts: "" },
     setup: undefined,
     gateMs: 60_000,
     signal: never,

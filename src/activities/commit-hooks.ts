@@ -25,6 +25,7 @@ import { diskTrouble, slotEnvironment } from "./attempt-phase.ts";
 import { cleanCheckout } from "./clean-checkout.ts";
 import { endOf, howItEnded, lastLine } from "./run-gates.ts";
 import { isOurs, type RunSite, scratchIndex } from "./run-site.ts";
+import { type Transcript, transcriptMark } from "./transcript.ts";
 
 /** As they were approved: what is run, and the files that have to lie there for it. */
 export interface ApprovedHooks {
@@ -55,6 +56,8 @@ export interface HookSubject {
   readonly at: string;
   /** Where the end of what a failing hook printed is shown. */
   readonly log?: { add(line: string): void };
+  /** Where all of it goes. */
+  readonly transcript?: Pick<Transcript, "add">;
 }
 
 export interface HookRun {
@@ -213,7 +216,11 @@ async function runOnce(
     for (const { name, file, line } of site.commitHooks.lines) {
       // One that the tree no longer holds, or that is no program any more, git passes over too.
       if (!isProgram(path.join(folder, file))) continue;
-      const ended = await exec(line, options);
+      subject.transcript?.add(`${transcriptMark} hook ${name}`);
+      const ended = await exec(line, {
+        ...options,
+        onLine: (text) => subject.transcript?.add(text),
+      });
       if (ended.aborted) return succeed({ is: "stopped" });
       if (ended.code !== 0 || ended.timedOut) {
         const said = lastLine(ended);

@@ -364,7 +364,7 @@ const noRepository = (root: string): ReturnType<typeof fail> =>
     hint: "git init",
   });
 
-const notKnownThere = ({ root, gitDir, commonDir }: Repository): ReturnType<typeof fail> =>
+export const notKnownThere = ({ root, gitDir, commonDir }: Repository): ReturnType<typeof fail> =>
   fail("no-repository", `${root}/.git leads to ${commonDir}, which knows nothing of this folder`, {
     hint: `if it is yours: git --git-dir='${gitDir}' config core.worktree '${root}'`,
   });

@@ -8,6 +8,7 @@ import type { Agent } from "../agent.ts";
 import type { RecordedEvent } from "../core/event.ts";
 import { currentRun, openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
+import { bytesIn } from "../core/keep.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { PlanFormat } from "../core/plan/plan.ts";
 import { isComplete, type PlanRun } from "../core/plan/progress.ts";
@@ -35,6 +36,7 @@ import type { Along } from "./introduced-gates.ts";
 import type { Ask } from "./open-flow.ts";
 import type { PlanDisk } from "./plan-files.ts";
 import { clearFolders, recover, removeOwnLocks } from "./recover.ts";
+import { trimTranscripts } from "./remove-kept.ts";
 import { handEdits, importedPhases } from "./run-files.ts";
 import { checkFolders, foldersOf, landedRef, type RunSite } from "./run-site.ts";
 import { configFile, createRunShowing, recordRun, runFolder } from "./show-run.ts";
@@ -112,6 +114,7 @@ export async function closeRun(site: RunSite): Promise<Result<void>> {
   const { git, folders } = site;
   const run = site.run();
   await clearFolders({ git, run, folders });
+  await trimTranscripts(folders, run.id, site.transcriptBytes);
   if (run.tip !== run.base && !site.trustGiven) {
     const remembered = await site.rememberTrust();
     if (!remembered.ok) site.tell({ notice: remembered.failure.message });
@@ -513,10 +516,13 @@ async function openSite(
     by: world.by,
     signal: world.signal,
     killNow: world.killNow,
+    transcriptBytes: bytesIn(settings.keep?.size ?? "") ?? usualTranscriptBytes,
     attemptMs: (options.attemptMinutes ?? settings.build?.attempt_minutes ?? 60) * minutes,
     gateMs: (options.gateMinutes ?? settings.build?.gate_minutes ?? 10) * minutes,
   });
 }
+
+const usualTranscriptBytes = 2 * 1024 ** 3;
 
 /** Two questions at once would share one terminal. */
 function oneAtATime(ask: Ask): Ask {

@@ -174,7 +174,7 @@ const namesIn = (folder: string): string[] => {
 };
 
 /** Our own folder goes with its last content; `.gitignore` alone is no content. */
-function removeIfEmpty(folder: string): void {
+export function removeIfEmpty(folder: string): void {
   const names = namesIn(folder);
   if (names.some((name) => name !== ".gitignore")) return;
   try {

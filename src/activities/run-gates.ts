@@ -14,6 +14,7 @@ import { shown } from "../safe-text.ts";
 import { slotEnvironment } from "./attempt-phase.ts";
 import { type CheckoutSite, cleanCheckout } from "./clean-checkout.ts";
 import type { RunSite } from "./run-site.ts";
+import { type Transcript, transcriptMark } from "./transcript.ts";
 
 export interface GateRun {
   readonly outcomes: readonly GateOutcome[];
@@ -45,6 +46,8 @@ export interface GateSubject {
   readonly trusted?: (name: string) => Trusted | undefined;
   /** Where the end of what a failing gate printed is shown. */
   readonly log?: { add(line: string): void };
+  /** Where all of it goes. */
+  readonly transcript?: Pick<Transcript, "add">;
 }
 
 /** The part of a site that checking depends on: an audit has no run to show. */
@@ -81,19 +84,25 @@ export async function runGates(
     tailLines: keptLines,
   };
   let output = "";
+  for (const line of setupEnded?.tail ?? []) subject.transcript?.add(line);
   for (const { name, command } of wanted) {
     const trusted = subject.trusted ? subject.trusted(name) : site.gate(name);
     if (!trusted || command === null) throw new Error(`gate ${name} was never approved`);
     site.tell({ gate: name, command, ...(phase !== undefined && { phase }) });
+    subject.transcript?.add(`${transcriptMark} gate ${name}: ${command}`);
     const { ended, report, receipt } = setupEnded
       ? { ended: setupEnded, report: undefined, receipt: undefined }
       : await runGate(trusted, { name, command }, options, (text) => {
+          subject.transcript?.add(text);
           if (phase !== undefined) site.tell({ phase, text });
         });
     if (ended.aborted) return succeed({ outcomes: told(), receipts, output, stopped: true });
     const accepted = run.baseline?.accepted[name] ?? [];
     const outcome = outcomeOf({ name, command }, ended, report, accepted, setupEnded !== undefined);
     outcomes.set(name, outcome);
+    subject.transcript?.add(
+      `${transcriptMark} gate ${name} ${outcome.passed ? "passed" : "failed"}: ${outcome.summary}`,
+    );
     if (receipt) receipts.push(receipt);
     if (outcome.passed) continue;
     for (const line of ended.tail.slice(-toldLines)) subject.log?.add(`  ${line}`);

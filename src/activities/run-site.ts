@@ -81,6 +81,8 @@ export interface RunSite {
   /** Asked to stop; and at once. */
   readonly signal: AbortSignal;
   readonly killNow: AbortSignal;
+  /** How much room the transcripts of all runs may take together. */
+  readonly transcriptBytes: number;
   readonly attemptMs: number;
   readonly gateMs: number;
 }
@@ -92,16 +94,22 @@ export interface RunFolders {
   readonly checks: string;
   /** Briefs, results, indexes: never part of any tree. */
   readonly scratch: string;
+  /** What agents and gates have printed. */
+  readonly transcripts: string;
 }
 
 export const foldersOf = (root: string, commonDir: string, cache: string): RunFolders => ({
   attempts: path.join(root, ".autodev", "var"),
   checks: cache,
   scratch: path.join(commonDir, "autodev", "scratch"),
+  transcripts: path.join(commonDir, "autodev", "transcripts"),
 });
 
 /** A link in their place would have us work, and tidy up, in somebody's folder. */
-export function checkFolders(root: string, { attempts, scratch }: RunFolders): Result<void> {
+export function checkFolders(
+  root: string,
+  { attempts, scratch, transcripts }: RunFolders,
+): Result<void> {
   const shown = fs.statSync(path.join(root, ".autobuild"), { throwIfNoEntry: false });
   if (shown && !shown.isDirectory()) {
     return fail("disk", ".autobuild is a file; the run's folder has to be there", {
@@ -109,7 +117,7 @@ export function checkFolders(root: string, { attempts, scratch }: RunFolders): R
       hint: "mv .autobuild .autobuild.aside",
     });
   }
-  const own = [path.dirname(attempts), attempts, path.dirname(scratch), scratch];
+  const own = [path.dirname(attempts), attempts, path.dirname(scratch), scratch, transcripts];
   const link = own.find((folder) => {
     const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
     return stat !== undefined && !stat.isDirectory();

@@ -24,6 +24,7 @@ import { gatherFacts } from "./gather-facts.ts";
 import { type GatesToRun, gatesFor, withSetup } from "./introduced-gates.ts";
 import { type GateReceipt, runGates } from "./run-gates.ts";
 import { attemptRef, landedRef, type RunSite, refused } from "./run-site.ts";
+import { type Transcript, transcriptMark, transcriptOf } from "./transcript.ts";
 
 type VerifyMove = Extract<Move, { do: "verify" | "land" }>;
 
@@ -71,6 +72,41 @@ async function verifyDelivery(
   run: PlanRun,
   delivery: Delivery,
 ): Promise<Result<RunEvent[]>> {
+  const transcript = transcriptOf(site, phase, delivery.attempt);
+  try {
+    transcript.add(`${transcriptMark} what it left is verified`);
+    const events = await judged(site, phase, run, { ...delivery, transcript });
+    for (const line of events.ok ? events.value.flatMap(verdict) : []) transcript.add(line);
+    return events;
+  } finally {
+    transcript.end();
+  }
+}
+
+const verdict = (event: RunEvent): string[] => {
+  if (event.type === "phase-verified") return [`${transcriptMark} verified`];
+  if (event.type === "attempt-conflicted") {
+    return [`${transcriptMark} collides with what has landed in ${event.files.join(", ")}`];
+  }
+  if (event.type !== "attempt-failed") return [];
+  const { error, findings = [] } = event;
+  return [
+    `${transcriptMark} ${error.type}: ${error.message}`,
+    ...findings.map(({ level, message }) => `${transcriptMark} ${level}: ${message}`),
+  ];
+};
+
+interface Subject extends Delivery {
+  /** Where everything goes that hooks and gates print. */
+  readonly transcript: Transcript;
+}
+
+async function judged(
+  site: RunSite,
+  phase: string,
+  run: PlanRun,
+  delivery: Subject,
+): Promise<Result<RunEvent[]>> {
   const { attempt, claim } = delivery;
   const prepared = await prepare(site, phase, run, delivery);
   if (!prepared.ok) return prepared;
@@ -114,9 +150,9 @@ async function prepare(
   site: RunSite,
   phase: string,
   run: PlanRun,
-  delivery: Delivery,
+  delivery: Subject,
 ): Promise<Result<Prepared | { conflicts: string[] } | "stopped">> {
-  const { uuid, claim, slot } = delivery;
+  const { uuid, claim, slot, transcript } = delivery;
   const onto = run.tip;
   const asked = run.order.find(({ id }) => id === phase);
   const planned = phaseNamed(site.plan().compiled.plan, phase);
@@ -130,7 +166,8 @@ async function prepare(
   const log = site.showing.phaseLog(phase);
   // First: they may change the tree, and everything else is about the one that they leave.
   const written = { tree: candidate.value.tree, message };
-  const hooked = await runCommitHooks(site, run, { phase, slot, onto, at, log, ...written });
+  const about = { phase, slot, onto, at, log, transcript };
+  const hooked = await runCommitHooks(site, run, { ...about, ...written });
   if (!hooked.ok) return hooked;
   if (hooked.value.stopped) return succeed("stopped");
   const { tree } = hooked.value;
@@ -159,7 +196,7 @@ interface Examined {
 async function examine(
   site: RunSite,
   run: PlanRun,
-  { claim, slot, traces }: Delivery,
+  { claim, slot, traces, transcript }: Subject,
   { phase, planned, onto, tree, commit, changes, hooked }: Prepared,
 ): Promise<Result<Examined | "stopped">> {
   const subject = { planned, claim, onto, commit, changes };
@@ -169,7 +206,8 @@ async function examine(
   if (!gates.ok) return gates;
   const checking = withSetup(site, run, gates.value.setup);
   const log = site.showing.phaseLog(phase);
-  const ran = await runGates(checking, run, { phase, slot, commit, log, ...gates.value });
+  const told = { log, transcript };
+  const ran = await runGates(checking, run, { phase, slot, commit, ...told, ...gates.value });
   if (!ran.ok) return ran;
   if (ran.value.stopped) return succeed("stopped");
   const outcomes = [...ran.value.outcomes, ...(hooked.outcome ? [hooked.outcome] : [])];
@@ -183,6 +221,7 @@ async function examine(
     ...gates.value,
     phase,
     slot,
+    transcript,
     onto,
     tree,
     changes,

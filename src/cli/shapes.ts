@@ -3,6 +3,8 @@
  * these do not change. `schemas/` is generated from here.
  */
 import { z } from "zod";
+import { keptKinds } from "../core/keep.ts";
+import { attemptEnds } from "../core/plan/attempts.ts";
 import { phaseStatuses, planFormats } from "../core/plan/plan.ts";
 import { commitModes, GateOutcome } from "../core/plan/run-event.ts";
 
@@ -329,6 +331,81 @@ export const AuditOutput = z.object({
   ),
 });
 export type AuditOutput = z.infer<typeof AuditOutput>;
+
+/** `log PHASE --json`; `log --json` prints events. */
+export const PhaseLogOutput = z.object({
+  version: z.literal(1),
+  run: z.string().nullable().describe("null: nothing is on record here, only a file was found"),
+  phase: z.string(),
+  name: z.string(),
+  attempt: z.int().nullable().describe("the one whose text this is"),
+  source: z
+    .enum(["transcript", "phase-log", "none"])
+    .describe("phase-log: only .autobuild/logs has something, 500 lines at most"),
+  file: z.string().nullable(),
+  text: z.string().nullable().describe("as it was printed, secrets masked; null with --attempts"),
+  attempts: z.array(
+    z.object({
+      attempt: z.int(),
+      how: z.enum(attemptEnds),
+      startedAt: z.string(),
+      endedAt: z.string().nullable(),
+      seconds: z.number().nullable(),
+      lines: z.array(z.string()).describe("the first useful ones about its end"),
+    }),
+  ),
+});
+export type PhaseLogOutput = z.infer<typeof PhaseLogOutput>;
+
+export const DiffOutput = z.object({
+  version: z.literal(1),
+  run: z.string(),
+  phase: z.string(),
+  name: z.string(),
+  attempt: z.int(),
+  how: z.enum(attemptEnds),
+  base: z.string().nullable().describe("what it is compared with; null: the commit's parent"),
+  commit: z.string().nullable().describe("null: under way, this is what lies in its work tree"),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      change: z.enum(["create", "modify", "delete", "rename"]),
+      from: z.string().exactOptional().describe("what a renamed file was called"),
+      added: z.int().nullable().describe("lines; null: it is no text"),
+      deleted: z.int().nullable(),
+    }),
+  ),
+});
+export type DiffOutput = z.infer<typeof DiffOutput>;
+
+export const ShellOutput = z.object({
+  version: z.literal(1),
+  path: z.string().describe("the work tree; nothing was started in it"),
+  phase: z.string(),
+  attempt: z.int(),
+  commit: z.string(),
+});
+export type ShellOutput = z.infer<typeof ShellOutput>;
+
+const KeptView = z.object({
+  kind: z.enum(keptKinds),
+  name: z.string(),
+  path: z.string().describe("of a run: its id"),
+  bytes: z.int().describe("0 for refs: what they hold is git's to collect"),
+  at: z.string().describe("when it was last of use"),
+  why: z.string().describe("why it goes or stays"),
+});
+
+export const CleanOutput = z.object({
+  version: z.literal(1),
+  dryRun: z.boolean(),
+  removed: z.array(KeptView).describe("with --dry-run: what would be removed"),
+  kept: z.array(KeptView),
+  failed: z.array(z.object({ name: z.string(), message: z.string() })),
+  freedBytes: z.int(),
+  keptBytes: z.int(),
+});
+export type CleanOutput = z.infer<typeof CleanOutput>;
 
 export const BuildPreviewOutput = z.object({
   version: z.literal(1),

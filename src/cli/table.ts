@@ -27,7 +27,7 @@ export interface CommandRow {
   readonly options?: readonly OptionRow[];
   readonly examples: readonly string[];
   /** The schema of its `--json`, in `schemas/`. */
-  readonly shape?: string;
+  readonly shape?: string | readonly string[];
 }
 
 const json: OptionRow = { flags: "--json", what: "machine-readable output" };
@@ -51,6 +51,13 @@ const planFormat: OptionRow = {
   flags: "--format <format>",
   what: "read it as this format instead of finding out",
   choices: planFormats,
+};
+
+const phaseArgument = { name: "<phase>", what: "its id, as in the plan: 2A, 2b, 4.5" };
+const attempt: OptionRow = {
+  flags: "--attempt <number>",
+  what: "that attempt at the phase, not the last",
+  number: true,
 };
 
 export const commandTable: readonly CommandRow[] = [
@@ -274,6 +281,36 @@ export const commandTable: readonly CommandRow[] = [
     shape: "example",
   },
   {
+    name: "diff",
+    group: "plans",
+    what: "show what a phase changed: as it landed, as its last attempt left it, or as it stands now",
+    arguments: [phaseArgument],
+    options: [
+      attempt,
+      { flags: "--stat", what: "only which files, and how many lines" },
+      json,
+      noColor,
+    ],
+    examples: ["autodev diff 2A", "autodev diff 2A --attempt 1 --stat"],
+    shape: "diff",
+  },
+  {
+    name: "shell",
+    group: "plans",
+    what: "go into a work tree of what an attempt left, to look around and to mend it",
+    arguments: [
+      phaseArgument,
+      { name: "[command...]", what: "after --: run this there instead of your shell" },
+    ],
+    options: [
+      attempt,
+      { flags: "--json", what: "make the work tree and say where it is; start nothing" },
+      noColor,
+    ],
+    examples: ["autodev shell 2A", "autodev shell 2A --attempt 1 -- npm test"],
+    shape: "shell",
+  },
+  {
     name: "trust",
     group: "plans",
     what: "show what a build would run, and approve exactly that",
@@ -354,15 +391,23 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: "log",
     group: "flow",
-    what: "show what happened",
+    what: "show what happened; of a phase, everything that its agent and its gates printed",
+    arguments: [{ name: "[phase]", what: "its id: 2A, 2b, 4.5; without it, all that happened" }],
     options: [
-      { flags: "-n, --lines <count>", what: "only the last so many events", number: true },
-      { flags: "-f, --follow", what: "go on as it happens" },
+      { flags: "-n, --lines <count>", what: "only the last so many events or lines", number: true },
+      { flags: "-f, --follow", what: "go on as it happens; of a phase, until the attempt ends" },
+      attempt,
+      { flags: "--attempts", what: "list the attempts at the phase, and how each ended" },
       json,
       noColor,
     ],
-    examples: ["autodev log -n 20", "autodev log --follow --json"],
-    shape: "event",
+    examples: [
+      "autodev log -n 20",
+      "autodev log --follow --json",
+      "autodev log 2A --follow",
+      "autodev log 2A --attempts",
+    ],
+    shape: ["event", "phase-log"],
   },
   {
     name: "doctor",
@@ -381,6 +426,28 @@ export const commandTable: readonly CommandRow[] = [
     ],
     examples: ["autodev doctor", "autodev doctor --fix", "autodev doctor --fix --take ours"],
     shape: "doctor",
+  },
+  {
+    name: "clean",
+    group: "care",
+    what: "say what autodev keeps on disk, and remove what is old",
+    options: [
+      {
+        flags: "--keep-days <days>",
+        what: "how old things may become (default 30)",
+        number: true,
+      },
+      { flags: "--max-size <size>", what: "2GB, say: the oldest go until the rest is under it" },
+      { flags: "--force-shells", what: "work trees of autodev shell too that you changed" },
+      { flags: "--rescue", what: "what was set aside for you too, when it is old" },
+      { flags: "--dry-run", what: "show what would go; remove nothing" },
+      { flags: "--yes", what: "remove what may be somebody's without asking" },
+      noInput,
+      json,
+      noColor,
+    ],
+    examples: ["autodev clean --dry-run", "autodev clean --keep-days 7 --max-size 2GB"],
+    shape: "clean",
   },
 ];
 

@@ -1,5 +1,6 @@
 /** What people settle in `.autodev/config.yaml`, or for themselves; everything has a default. */
 import { z } from "zod";
+import { sizePattern } from "./keep.ts";
 import { NotifySettings } from "./notice.ts";
 import { commitModes } from "./plan/run-event.ts";
 
@@ -54,6 +55,22 @@ export const Settings = z.strictObject({
         .describe("Whether a phase's tests have to fail without its code; it costs a second run."),
     })
     .exactOptional(),
+  keep: z
+    .strictObject({
+      days: z
+        .int()
+        .min(0)
+        .max(36_500)
+        .exactOptional()
+        .describe("How old `autodev clean` lets things become; 30."),
+      size: z
+        .string()
+        .regex(sizePattern)
+        .exactOptional()
+        .describe("How much may be kept, `2GB` say; of transcripts, also at the end of each run."),
+    })
+    .exactOptional()
+    .describe("What autodev keeps on disk beside its memory."),
   build: z
     .strictObject({
       commit: z.enum(commitModes).exactOptional(),

@@ -107,17 +107,22 @@ export function worktreesUnder(git: Git, folder: string): string[] {
   });
 }
 
-/** Everything in a work tree that git does not ignore, as a tree. */
-export async function captureTree(git: Git, index: string): Promise<Result<string>> {
+/**
+ * Everything in a work tree that git does not ignore, as a tree. `from`: a commit to begin with,
+ * instead of its index, which may have been told not to look at files.
+ */
+export async function captureTree(git: Git, index: string, from?: string): Promise<Result<string>> {
   const own = path.join(git.place.gitDir, "index");
   // A copy of its index knows which files have not changed; without one, all are read. It keeps its
   // time: git reads a file again that changed within the second in which the index was written.
-  const stat = fs.statSync(own, { throwIfNoEntry: false });
+  const stat = from === undefined && fs.statSync(own, { throwIfNoEntry: false });
   if (stat) {
     await copyFile(own, index);
     await utimes(index, stat.atime, new Date(Math.floor(stat.mtimeMs / 1000) * 1000));
   } else await rm(index, { force: true });
   const at = git.at({}, { GIT_INDEX_FILE: index });
+  const begun = from === undefined ? undefined : await at.call({ args: ["read-tree", from] });
+  if (begun && !begun.ok) return begun;
   // Git would ask each submodule for its state, by that repository's own configuration.
   const submodules = await gitlinks(at);
   if (!submodules.ok) return submodules;

@@ -1,8 +1,12 @@
-/** `autodev log`: what happened, in order; `--follow` goes on saying it as it happens. */
+/**
+ * `autodev log`: what happened, in order; `--follow` goes on saying it as it happens. With a phase:
+ * what its attempts have printed.
+ */
 import type { RecordedEvent } from "../../core/event.ts";
 import { openProject, type Project, shown } from "../../project.ts";
 import { eventsAfter, follow } from "../follow.ts";
 import { isOutputGone, print } from "../output.ts";
+import { showPhaseLog } from "../phase-log.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { type Style, styleFor } from "../render/style.ts";
 
@@ -11,9 +15,17 @@ export interface LogOptions {
   color?: boolean;
   follow?: boolean;
   lines?: number;
+  attempt?: number;
+  attempts?: boolean;
 }
 
-export async function run(options: LogOptions): Promise<number> {
+export async function run(phase: string | undefined, options: LogOptions): Promise<number> {
+  if (phase !== undefined) return showPhaseLog(phase, options);
+  if (options.attempt !== undefined || options.attempts) {
+    const message = "attempts are of a phase, and none was named";
+    const hint = "autodev log 2A --attempts";
+    return reportFailure({ code: "usage", message, hint }, options.json === true);
+  }
   const project = openProject(process.cwd());
   const style = styleFor(options.color);
   const events = eventsAfter(project, 0);

@@ -108,7 +108,7 @@ describe.concurrent("a transcript", { timeout: patience }, () => {
 
   it("of 50 MB is cut at 20, keeps its last 200 lines, and takes no memory", async () => {
     const repo = makeBuildRepo(vaguePhase);
-    const line = "x".repeat(99);
+    const line = "x".repeat(999);
     const agent = `echo first; yes ${line} | head -c 52428800; for i in $(seq 1 300); do echo "last $i"; done; ${secondTry}`;
     const underway = await startTrusted(repo, mine, { agent });
     const ran = await underway.ended;
@@ -166,10 +166,10 @@ describe.concurrent("a transcript", { timeout: patience }, () => {
     const disk = await smallDisk(64);
     if (typeof disk === "string") return skip(disk);
     try {
-      const source = makeBuildRepo(planOf([{ id: "1" }, { id: "2" }, { id: "3" }]));
+      const source = makeBuildRepo(planOf([{ id: "1" }, { id: "2" }]));
       const root = path.join(disk.folder, "project");
       await disk.run("cp", "-a", source.root, root);
-      const script = `mkdir -p src; yes ${"y".repeat(99)} | head -c 31457280; echo "$AUTODEV_PHASE" > "src/$AUTODEV_PHASE.txt"; printf '{"phase_id":"%s","status":"complete","tasks":{"total":1,"completed":1},"commit_message":"feat: x"}' "$AUTODEV_PHASE" > "$AUTODEV_RESULT"`;
+      const script = `mkdir -p src; yes ${"y".repeat(4000)} | head -c 26214400; echo "$AUTODEV_PHASE" > "src/$AUTODEV_PHASE.txt"; printf '{"phase_id":"%s","status":"complete","tasks":{"total":1,"completed":1},"commit_message":"feat: x"}' "$AUTODEV_PHASE" > "$AUTODEV_RESULT"`;
       const env = ["env", `TEST_AGENT=${script}`, "TEST_GATE=true"];
       const go = (...args: string[]) =>
         disk.run(

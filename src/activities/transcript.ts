@@ -111,7 +111,11 @@ export function openTranscript(file: string, limits = usual): Transcript {
       flush();
       write(last.slice(-lastLines));
       last = [];
-      if (fd !== undefined) fs.closeSync(fd);
+      try {
+        if (fd !== undefined) fs.closeSync(fd);
+      } catch {
+        // A network's disk says only now that it is full.
+      }
       fd = undefined;
     },
   };
@@ -133,8 +137,12 @@ function openFile(file: string): number {
 }
 
 function sizeOf(file: string): number {
-  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
-  return stat?.isFile() ? stat.size : 0;
+  try {
+    const stat = fs.lstatSync(file);
+    return stat.isFile() ? stat.size : 0;
+  } catch {
+    return 0;
+  }
 }
 
 /** A session that was killed may have left half a line. */

@@ -92,7 +92,9 @@ const verdict = (event: RunEvent): string[] => {
   const { error, findings = [] } = event;
   return [
     `${transcriptMark} ${error.type}: ${error.message}`,
-    ...findings.map(({ level, message }) => `${transcriptMark} ${level}: ${message}`),
+    ...findings
+      .filter(({ message }) => message !== error.message)
+      .map(({ level, message }) => `${transcriptMark} ${level}: ${message}`),
   ];
 };
 

@@ -100,11 +100,15 @@ function farewell({ tree, history }: OpenedShell, left: string, style: Style): s
   if (left === "removed") return [];
   const folder = shown(path.relative(process.cwd(), tree.path) || tree.path);
   if (left === "in-use") return [style.dim(`${folder} stays: somebody else is in it`)];
+  const ways = [
+    [`git -C ${folder} diff`, "shows them"],
+    [`git -C ${folder} switch -c mend-${history.id}`, "to commit them there, and merge that"],
+    [`autodev shell ${shown(history.written)} --attempt ${tree.mark.attempt}`, "goes back to it"],
+    [`git worktree remove --force ${folder}`, "throws it away"],
+  ] as const;
+  const width = Math.max(...ways.map(([command]) => command.length));
   return [
     `${folder} is kept, with your changes:`,
-    `  git -C ${folder} diff                    shows them`,
-    `  git -C ${folder} switch -c mend-${history.id}        then commit there, and merge it where you like`,
-    `  autodev shell ${shown(history.written)} --attempt ${tree.mark.attempt}              goes back to it`,
-    `  git worktree remove --force ${folder}    throws it away`,
+    ...ways.map(([command, what]) => `  ${command.padEnd(width)}  ${style.dim(what)}`),
   ];
 }

@@ -395,6 +395,31 @@ describe("the baseline", () => {
   });
 });
 
+describe("finishing", () => {
+  const finishing = { finishing: true };
+
+  it("carries what was begun to its end, and begins nothing", () => {
+    const begun = after(started({ a: [], b: [] }), begin("a"));
+    expect(next(begun, finishing)).toEqual(["work a"]);
+    const delivered = after(begun, deliver("a"));
+    expect(next(delivered, finishing)).toEqual(["verify a"]);
+    const landed = after(started({ a: [], b: [] }), ...landing("a", "c0"));
+    expect(next(landed, finishing)).toEqual(["publish a"]);
+  });
+
+  it("tries nothing again, waits for no limit, and ends as stopped", () => {
+    const failed = after(started({ a: [] }), begin("a"), failing("a", "test_failure"));
+    expect(next(failed, finishing)).toEqual(["end stopped"]);
+    const waiting = after(started({ a: [] }), ...parked("a", two));
+    expect(next(waiting, finishing)).not.toContain(`wait ${two}`);
+  });
+
+  it("of a run that is whole is its completion", () => {
+    const run = after(started({ a: [] }), ...landing("a", "c0"), published("a", "a on c0"));
+    expect(next(run, finishing)).toEqual(["end complete"]);
+  });
+});
+
 describe("stopping", () => {
   const stopping = { stopping: true };
 

@@ -107,6 +107,20 @@ describe("a run", () => {
     expect(trace.recorded.at(-1)).toEqual({ type: "run-ended", how: "complete" });
   });
 
+  it("takes up what people say meanwhile, and goes by it", async () => {
+    const words: RunEvent[][] = [[{ type: "note-given", phase: "d", note: "mind", by: "x" }]];
+    const { driver, trace } = driverOf(started(diamond), {
+      arriving: () => {
+        const next = words.shift();
+        return next ? Promise.resolve(next) : new Promise(() => {});
+      },
+    });
+    const { run } = await runPlan(started(diamond), driver);
+    expect(run.ended).toBe("complete");
+    expect(phaseOf(run, "d")?.notes).toEqual(["mind"]);
+    expect(trace.recorded.filter(({ type }) => type === "note-given")).toHaveLength(1);
+  });
+
   it("in single mode is published once, after the last landing", async () => {
     const { driver, trace } = driverOf(started(diamond, "single"));
     const { run } = await runPlan(started(diamond, "single"), driver);

@@ -24,6 +24,7 @@ import {
   judged,
   type Outcome,
   type Plant,
+  plantedSource,
   type Row,
   repositoryRoot,
   run,
@@ -295,9 +296,9 @@ export function flockUnused(fd: number): Attempt {`,
     guard: simulatePlanted,
     plant: {
       file: "src/core/plan/run-plan.ts",
-      find: "const recorded = await driver.record(performed.events);\n      if (recorded.ok) run = recorded.value;\n      else refuse(recorded.failure);",
+      find: "const recorded = await driver.record(events);\n    if (recorded.ok) run = recorded.value;\n    else refuse(recorded.failure);",
       replace:
-        "const late = driver.record(performed.events);\n      await Promise.resolve();\n      void late.then((recorded) => { if (recorded.ok) run = recorded.value; else refuse(recorded.failure); });",
+        "const late = driver.record(events);\n    await Promise.resolve();\n    void late.then((recorded) => { if (recorded.ok) run = recorded.value; else refuse(recorded.failure); });",
     },
   },
   {
@@ -332,6 +333,9 @@ export function flockUnused(fd: number): Attempt {`,
       find: `const landed = await updateRefs(site.git, [
     { ref: landedRef(run.id), to: check.commit },
     { ref: attemptRef(run.id, phase, attempt), to: null },
+    ...(check.evidence === undefined
+      ? []
+      : [{ ref: evidenceRef(check.evidence), to: check.evidence }]),
   ]);`,
       replace: `const landed = succeed(undefined) as Result<void>;
   setTimeout(() => void updateRefs(site.git, [
@@ -384,6 +388,8 @@ async function catchAll(context: Context): Promise<Outcome> {
   const figures = { planted: 0, caught: 0, "left to the full tier": 0 };
   for (const { name, guard, plant, slow } of [...bugs, ...verifierBugs]) {
     if (context.onlyCase !== undefined && context.onlyCase !== name) continue;
+    // Where nothing can be planted, nothing can be caught: that is found out at every tier.
+    plantedSource(path.join(repositoryRoot(), plant.file), plant);
     if (slow && context.tier === "ci" && context.onlyCase === undefined) {
       figures["left to the full tier"]++;
       continue;
@@ -813,7 +819,7 @@ const verifierBugs: readonly PlantedBug[] = [
     guard: byLiars(liar("deletes-a-tag")),
     plant: {
       file: inActivities("traces"),
-      find: "history.value.length > 0 &&",
+      find: "history.length > 0 &&",
       replace: "history.value.length < 0 &&",
     },
   },

@@ -157,7 +157,8 @@ export async function bundle(
   return outfile;
 }
 
-function plantedSource(file: string, plant: Plant): string {
+/** Throws if there is no place for it, or more than one. */
+export function plantedSource(file: string, plant: Plant): string {
   const source = fs.readFileSync(file, "utf8");
   const parts = source.split(plant.find);
   if (parts.length !== 2) {

@@ -144,7 +144,7 @@ interface Start {
   /** `false`: nothing is approved yet. */
   readonly trusted?: false;
   /** In the copy. */
-  readonly then?: (repo: Repo) => Promise<void> | void;
+  readonly prepare?: (repo: Repo) => Promise<void> | void;
 }
 
 const starts: Readonly<Record<string, Start>> = {
@@ -157,11 +157,11 @@ const starts: Readonly<Record<string, Start>> = {
   "a red baseline": { make: () => after(project({ red: "" }), 3, "--commit=auto") },
   "changes that are not committed": {
     make: project,
-    then: (repo) => repo.write("README.md", "# Changed\n"),
+    prepare: (repo) => repo.write("README.md", "# Changed\n"),
   },
   "a damaged journal": {
     make: () => original("a run that is complete"),
-    then(repo) {
+    prepare(repo) {
       const [segment = ""] = segmentsOf(repo);
       const bytes = fs.readFileSync(segment);
       const middle = bytes.length >> 1;
@@ -172,7 +172,7 @@ const starts: Readonly<Record<string, Start>> = {
   "a clone of a project": {
     make: project,
     trusted: false,
-    then(repo) {
+    prepare(repo) {
       const origin = makeFolder("origin");
       gitIn(origin)("init", "--quiet", "--bare", "--initial-branch=main");
       repo.git("remote", "add", "origin", origin);
@@ -196,13 +196,13 @@ function original(name: string): Promise<Repo> {
 }
 
 async function begin(name: string): Promise<Repo> {
-  const { trusted, then } = startOf(name);
+  const { trusted, prepare } = startOf(name);
   const root = path.join(makeFolder("story"), "project");
   fs.cpSync((await original(name)).root, root, { recursive: true, preserveTimestamps: true });
   const repo = repoAt(root);
   // Approvals are bound to the place.
   if (trusted !== false) await trust(repo, name);
-  await then?.(repo);
+  await prepare?.(repo);
   return repo;
 }
 
@@ -460,6 +460,9 @@ function withOutput(typed: readonly Typed[], at: number, out: string): [readonly
   return [shown, next];
 }
 
+/** What else is in a block of commands has to have a rule. */
+const typable = /^(?:autodev|autobuild|git|sh|cd)(?: |$)/;
+
 async function tell(file: string, { start, under, lines = {} }: Story): Promise<void> {
   const typed = readDocument(file).blocks.flatMap(typedIn);
   let repo: Repo | undefined;
@@ -474,7 +477,8 @@ async function tell(file: string, { start, under, lines = {} }: Story): Promise<
       at++;
       continue;
     }
-    if (command.startsWith("(in no story)")) throw new Error(`${where}: is it to be typed?`);
+    if (!command.includes("\n") && !typable.test(command))
+      throw new Error(`${where}: no rule for it`);
     const isNew = under?.[heading] !== undefined && heading !== chapter;
     if (!repo || isNew) repo = await begin(under?.[heading] ?? start);
     chapter = heading;

@@ -32,7 +32,12 @@ import {
   StopOutput,
   TrustOutput,
 } from "../src/cli/shapes.ts";
-import { commandTable, environmentTable, exitCodeTable } from "../src/cli/table.ts";
+import {
+  commandTable,
+  environmentTable,
+  exitCodeTable,
+  givenEnvironmentTable,
+} from "../src/cli/table.ts";
 import { catalogue, troubleGroups } from "../src/core/errors/catalogue.ts";
 import { Event } from "../src/core/event.ts";
 import { Evidence } from "../src/core/evidence.ts";
@@ -174,6 +179,13 @@ function commands(): string {
     table(
       ["variable", "meaning"],
       environmentTable.map(([name, what]) => [`\`${name}\``, what]),
+    ),
+    "",
+    "What is set for agents, gates and a `notify.command`:",
+    "",
+    table(
+      ["variable", "meaning"],
+      givenEnvironmentTable.map(([name, what]) => [`\`${name}\``, what]),
     ),
     "",
   ].join("\n");

@@ -915,6 +915,42 @@ describe("interrupted:", { timeout: patience }, () => {
   });
 });
 
+// ── people mend it ─────────────────────────────────────────────────────────────────────────────
+
+describe("people mend it with a commit:", { timeout: patience }, () => {
+  const agent = `[ $AUTODEV_PHASE != 2 ] || [ -e mended ] || exit 1; ${working}`;
+
+  it("the run that had halted goes on from there, and what had landed stays", async () => {
+    const repo = makeBuildRepo(planOf([{ id: "1" }, { id: "2", needs: ["1"] }]));
+    const halted = await build(repo, [], { agent });
+    expect(halted.code, halted.all).toBe(4);
+    repo.write("mended", "");
+    repo.git("add", "mended");
+    repo.git("commit", "--quiet", "--message=mended");
+    const ran = await build(repo, [], { agent });
+    expectComplete(ran);
+    expect(ran.err).toContain("the run goes on from there");
+    expect(subjects(repo)).toEqual(["feat: part 2", "mended", "feat: part 1", "plan", "first"]);
+    expectTidy(repo);
+  });
+
+  it("what they changed of what is run has to be trusted, by the hash that is told", async () => {
+    const settings = "agents: { mine: { command: sh agent.sh } }\ngates: { test: 'true' }\n";
+    const files = { ".autodev/config.yaml": settings, "agent.sh": "exit 1\n" };
+    const repo = makeBuildRepo(vaguePhase, files);
+    expect((await build(repo)).code).toBe(4);
+    const result = `printf '{"phase_id":"1","status":"complete","tasks":{"total":1,"completed":1},"commit_message":"feat: one"}'`;
+    repo.write("agent.sh", `echo one > one.txt; ${result} > "$AUTODEV_RESULT"\n`);
+    repo.git("commit", "--quiet", "--all", "--message=agent");
+    const refused = await repo.autodev("build", plan);
+    expect(refused.code, refused.all).toBe(3);
+    const hash = hashIn(refused) ?? "";
+    expect((await repo.autodev("trust", plan, "--sha256", hash)).code).toBe(0);
+    expectComplete(await repo.autodev("build", plan));
+    expect(subjects(repo)).toEqual(["feat: one", "agent", "plan", "first"]);
+  });
+});
+
 // ── a plan that changes ────────────────────────────────────────────────────────────────────────
 
 describe("the plan changes under the run:", { timeout: patience }, () => {
@@ -1029,7 +1065,13 @@ describe("nothing is run before it is trusted:", { timeout: patience }, () => {
       expect(ran.err).toContain(`+ gate test: ${gateCommand}`);
       expect(ran.err).toContain('+ agent mine: eval "$TEST_AGENT"');
       expect(hashIn(ran)).toBeDefined();
+      expect(ran.err).toContain(`or autodev trust ${plan} at a terminal\n`);
     }
+    const told = await repo.autodev("trust", plan);
+    expect(told).toMatchObject({ code: 3, err: "" });
+    const [, typed = ""] = /→ read them; then: autodev (.*)\n$/.exec(told.out) ?? [];
+    expect((await repo.autodev(...typed.split(" "))).code).toBe(0);
+    await repo.autodev("trust", plan, "--revoke");
     expect(fs.readdirSync(mailbox)).toEqual([]);
     expect(repo.exists(".autobuild")).toBe(false);
     expect(repo.git("for-each-ref", "refs/autobuild")).toBe("");

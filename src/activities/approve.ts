@@ -202,6 +202,8 @@ export async function approve(
     readonly by: string;
     readonly now: () => string;
     readonly sha256?: string;
+    /** What `autodev trust` is to be told. */
+    readonly plan?: string;
     /** Commits from which `commit` came about by verified phases alone, latest first. */
     readonly verifiedSince?: readonly string[];
     /** What was run there: a phase may have brought commands along. */
@@ -226,7 +228,9 @@ export async function approve(
       const { difference, is } = state.value;
       const answered = await people.ask(difference, hash, is === "changed");
       if (!answered.ok) return answered;
-      if (answered.value !== true) return notApproved(difference, hash, answered.value);
+      if (answered.value !== true) {
+        return notApproved(difference, hash, answered.value, people.plan);
+      }
       const also = await partsOf(options);
       if (!also.ok) return also;
       const how = { by: people.by, at: people.now(), also: also.value };
@@ -262,6 +266,7 @@ const notApproved = (
   difference: readonly string[],
   hash: string,
   answer: boolean | undefined,
+  plan = "<plan>",
 ): ReturnType<typeof fail> =>
   fail(
     "untrusted",
@@ -270,7 +275,7 @@ const notApproved = (
       : "these commands of the repository are not trusted yet: nothing was run",
     {
       details: difference,
-      hint: `read them; then add --trust-sha256 ${hash}, or autodev trust <plan> at a terminal`,
+      hint: `read them; then add --trust-sha256 ${hash}, or autodev trust ${plan} at a terminal`,
     },
   );
 

@@ -7,8 +7,8 @@ import type { Failure } from "../core/failure.ts";
 import { gatesOf, type PlanRun } from "../core/plan/progress.ts";
 import type { GateOutcome, RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
-import { commitAt, isAncestor } from "../git/objects.ts";
 import { askOnce } from "./ask.ts";
+import { movedMeanwhile } from "./find-ground.ts";
 import { withSetup } from "./introduced-gates.ts";
 import { runGates } from "./run-gates.ts";
 import { type RunSite, refused } from "./run-site.ts";
@@ -16,7 +16,7 @@ import { type RunSite, refused } from "./run-site.ts";
 type Taken = Omit<Extract<RunEvent, { type: "baseline-taken" }>, "type">;
 
 export async function takeBaseline(site: RunSite, run: PlanRun): Promise<Performed> {
-  const moved = await movedMeanwhile(site, run);
+  const moved = await movedMeanwhile(site.git, run);
   if (moved !== undefined) {
     return { is: "done", events: [{ type: "target-moved", commit: moved, undone: [] }] };
   }
@@ -33,15 +33,6 @@ export async function takeBaseline(site: RunSite, run: PlanRun): Promise<Perform
   const red = gates.filter(({ passed }) => passed === false);
   if (red.length === 0) return done(taken);
   return redGates(site, run, taken, red, ran.value.output);
-}
-
-/** Nothing has landed yet, and people have committed: then that is what the run builds on. */
-async function movedMeanwhile({ git }: RunSite, run: PlanRun): Promise<string | undefined> {
-  const untouched = run.landed.length === 0 && run.tip === run.targetAt;
-  if (!untouched) return undefined;
-  const now = await commitAt(git, run.target === "" ? "HEAD" : run.target);
-  const isOnTop = now !== undefined && now !== run.tip && (await isAncestor(git, run.tip, now));
-  return isOnTop ? now : undefined;
 }
 
 const done = (taken: Taken): Performed => ({

@@ -28,7 +28,7 @@ import {
   hooksOf,
   rememberTrust,
 } from "./approve.ts";
-import { anchor, findGround } from "./find-ground.ts";
+import { anchor, findGround, movedMeanwhile } from "./find-ground.ts";
 import { surfacesOf, toolsOf } from "./gate-surface.ts";
 import { triedAgain } from "./hear.ts";
 import { eventsOf, type Held, type Project } from "./hold.ts";
@@ -297,10 +297,14 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunS
   const agent = options.agent ?? before.agent;
   const known = chooseAgent({ ...options, agent }, settings, opened.compiled, phases);
   if (!known.ok) return known;
-  const stack = await stackAt(git, before.tip, settings);
+  const moved = await movedMeanwhile(git, before);
+  const commit = moved ?? before.tip;
+  const stack = await stackAt(git, commit, settings);
   if (!stack.ok) return stack;
-  const what = { commit: before.tip, ...commandsIn(stack.value), agent };
-  const approval = await approved(opening, what, verifiedCommits(before));
+  const what = { commit, ...commandsIn(stack.value), agent };
+  // What people have committed is no verified phase: nothing of it is trusted along.
+  const verified = moved === undefined ? verifiedCommits(before) : [];
+  const approval = await approved(opening, what, verified);
   if (!approval.ok) return approval;
   // Nothing is touched for a repository that nobody trusts.
   const recovered = await recover({
@@ -319,9 +323,12 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunS
     ...(agent !== before.agent && { agent }),
     ...(newGates && { gates: stack.value.gates }),
   });
+  if (moved !== undefined) events.push({ type: "target-moved", commit: moved, undone: [] });
   events.push(...(again ?? []));
   const recorded = await recordRun(held, before.id, events);
   if (!recorded.ok) return recorded;
+  const anchored = moved === undefined ? succeed(undefined) : await anchor(git, before.id, moved);
+  if (!anchored.ok) return anchored;
   tell(opening, recorded.value);
   const site = await openSite(opening, before.id, approval.value, stack.value, only.value);
   if (site.ok) site.value.showing.stale(edited.value.stale);
@@ -397,6 +404,7 @@ const approved = (
     ask: world.askTrust,
     by: world.by,
     now: project.world.now,
+    plan: intended.plan,
     verifiedSince,
     async commandsAt(commit) {
       const stack = await stackAt(git, commit, intended.settings);

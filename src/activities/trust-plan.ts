@@ -7,6 +7,7 @@ import { openGit } from "../git/call.ts";
 import { commitAt } from "../git/objects.ts";
 import { surfaceHash, type TrustPlace, type TrustState, trustState } from "../trust.ts";
 import { partsOf, surfaceFor } from "./approve.ts";
+import { movedMeanwhile } from "./find-ground.ts";
 import { type Project, readState } from "./hold.ts";
 import { type BuildOptions, chooseAgent, intend, stackAt } from "./start-run.ts";
 
@@ -34,7 +35,10 @@ export async function trustOfPlan(
   if (!state.ok) return state;
   const git = openGit({ ...repository, workTree: repository.root });
   const run = currentRun(state.value);
-  const commit = run?.plan === plan ? run.tip : await commitAt(git, "HEAD");
+  const commit =
+    run?.plan === plan
+      ? ((await movedMeanwhile(git, run)) ?? run.tip)
+      : await commitAt(git, "HEAD");
   if (commit === undefined) return fail("no-commits", "the repository has no commit yet");
   const phases = runPhases(opened.compiled, project.world.hash);
   const agent = chooseAgent(options, settings, opened.compiled, phases);

@@ -3,7 +3,13 @@ import tab from "@bomb.sh/tab/commander";
 import { Command, CommanderError, Option } from "commander";
 import { print, printError } from "./output.ts";
 import { exitCodes, reportFailure } from "./render/failure.ts";
-import { type CommandRow, commandTable, environmentTable, exitCodeTable } from "./table.ts";
+import {
+  type CommandRow,
+  commandTable,
+  environmentTable,
+  exitCodeTable,
+  givenEnvironmentTable,
+} from "./table.ts";
 
 declare const AUTODEV_VERSION: string;
 
@@ -135,7 +141,9 @@ function positiveNumber(text: string, flag: string): number {
 function help(program: Command, topics: readonly string[], json: boolean): number {
   const [topic = "", member] = topics;
   if (topic === "environment" && !json) {
-    for (const [name, what] of environmentTable) print(`${name.padEnd(18)}  ${what}`);
+    for (const [name, what] of environmentTable) print(`${name.padEnd(21)}  ${what}`);
+    print("\nSet for agents, gates and a notify.command:");
+    for (const [name, what] of givenEnvironmentTable) print(`${name.padEnd(21)}  ${what}`);
     return exitCodes.finished;
   }
   if (topic === "exit-codes" && !json) {

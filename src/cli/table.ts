@@ -468,5 +468,29 @@ export const environmentTable: readonly (readonly [string, string])[] = [
   ["AUTODEV_NO_LIVE", "a line for each thing that happens instead of the live view"],
   ["AUTODEV_NO_INPUT", "never ask: a decision ends with exit code 3"],
   ["AUTODEV_NO_NOTIFY", "no notices: no bell, nothing that pops up, no notify.command"],
+  [
+    "AUTODEV_NO_NAMESPACE",
+    "1: process groups and a reaper instead of namespaces; nothing is hidden",
+  ],
   ["CI", "never ask, no live view"],
+];
+
+/** What we set for others: agents, gates and a notify.command read it. */
+export const givenEnvironmentTable: readonly (readonly [string, string])[] = [
+  ["AUTODEV_BRIEF", "to an agent: the file with what it has to do; also its standard input"],
+  ["AUTODEV_RESULT", "to an agent: the file that its result goes to"],
+  ["AUTODEV_PHASE", "to agents, gates and hooks: the phase's id, such as 2a"],
+  ["AUTODEV_ATTEMPT", "to an agent: which attempt this is, from 1"],
+  [
+    "AUTODEV_LIMITED_UNTIL",
+    "by an agent that ends with 75: NAME=time as its last line, when to try again",
+  ],
+  ["AUTODEV_SLOT", "to agents and gates: which of those at work at the same time, from 0"],
+  ["AUTODEV_PORT_BASE", "to agents and gates: the first port of their own"],
+  ["AUTODEV_PORT_COUNT", "to agents and gates: how many ports are their own"],
+  ["AUTODEV_RUN_ID", "to everything that a run starts: the run"],
+  [
+    "AUTODEV_NOTICE_*",
+    "to a notify.command: KIND, TITLE, TEXT, ROOT, RUN, PLAN, DECISION, COMMAND",
+  ],
 ];

@@ -160,7 +160,7 @@ function runSentence(event: RecordedEvent): string {
     case "run-published":
       return `all phases published as ${event.commit.slice(0, 7)}`;
     case "target-moved":
-      return `the branch has moved to ${event.commit.slice(0, 7)}: ${event.undone.join(", ")} land again`;
+      return `the branch has moved to ${event.commit.slice(0, 7)}${event.undone.length > 0 ? `: ${event.undone.join(", ")} land again` : ""}`;
     case "target-chosen":
       return `published to ${event.target} from now on`;
     case "review-passed":

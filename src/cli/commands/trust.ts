@@ -60,6 +60,9 @@ export async function run(plan: string, options: Options): Promise<number> {
       if (kind !== "script") for (const line of text.split("\n")) print(`    ${shown(line)}`);
     }
     print(`${trusted ? "trusted" : "not trusted"}: ${hash}`);
+    if (!trusted && !options.revoke) {
+      print(`  → read them; then: autodev trust ${shown(looked.value.plan)} --sha256 ${hash}`);
+    }
   }
   return trusted || options.revoke ? exitCodes.finished : exitCodes.decision;
 }

@@ -44,6 +44,19 @@ describe("what is told on the way", () => {
     ]);
   });
 
+  it("is whose commits came first, and what that means", () => {
+    const lines = (undone: string[]): string[] => {
+      const story = watchedRun(three).at(5, { type: "target-moved", commit: "c0ffee0000", undone });
+      return story
+        .history()
+        .slice(-1)
+        .flatMap((event) => storyLines(event, story.run(), story.watch(), plain));
+    };
+    const first = "↻ somebody's commits came first (c0ffee0)";
+    expect(lines([])).toEqual([`${first}: the run goes on from there`]);
+    expect(lines(["a"])).toEqual([`${first}: a is verified again on top`]);
+    expect(lines(["a", "c"])).toEqual([`${first}: a, c are verified again on top`]);
+  });
   it("is nothing that a terminal obeys", () => {
     const story = watchedRun([{ id: "a", name: "\u001b[2Jx" }]).at(1, begin("a"));
     story.at(2, failed("a", { error: { ...error, details: "\u001b]0;t\u0007error\rgone" } }));

@@ -65,10 +65,15 @@ export function storyLines(
       const commit = style.dim(event.commit.slice(0, 7));
       return [`${style.green("✓")} ${titleOf(run, event.phase)}  ${commit}${time}${unseen}`];
     }
-    case "target-moved":
-      return [
-        `${style.yellow("↻")} somebody's commits came first (${event.commit.slice(0, 7)}): ${event.undone.join(", ")} ${event.undone.length === 1 ? "is" : "are"} verified again on top`,
-      ];
+    case "target-moved": {
+      const { undone } = event;
+      const what =
+        undone.length === 0
+          ? "the run goes on from there"
+          : `${undone.join(", ")} ${undone.length === 1 ? "is" : "are"} verified again on top`;
+      const commit = event.commit.slice(0, 7);
+      return [`${style.yellow("↻")} somebody's commits came first (${commit}): ${what}`];
+    }
     default:
       return [];
   }

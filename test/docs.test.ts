@@ -242,6 +242,7 @@ const stories: Readonly<Record<string, Story>> = {
     },
     lines: {
       "autodev attach": { code: 4, why: "it ends as the run has ended: halted" },
+      "autodev shell 2B": { code: 2, why: "there is no terminal here for a shell" },
       'git commit --all --message "Break it"': {
         why: "the text before it says what to change",
         before: edited(ledger, "self.spent > self.limit", "self.spent >= self.limit"),

@@ -247,6 +247,7 @@ async function driven(opened: OpenedRun, told: People | undefined): Promise<Resu
   const { site } = opened;
   const { asking, refused } = await runLocally(site);
   const closed = await closeRun(site);
+  await site.git.end();
   if (refused) {
     told?.refused(site.run(), refused);
     return { ok: false, failure: refused };

@@ -54,6 +54,8 @@ export interface Git extends Pipes {
   call(call: GitCall): Promise<Result<GitAnswer>>;
   /** Its output, without the line break at its end. */
   say(...args: string[]): Promise<Result<string>>;
+  /** None of the gits that stay is left, wherever they were asked from. */
+  end(): Promise<void>;
   /** The same repository, seen from another work tree or index. */
   at(place: Partial<GitPlaceOfWork>, env?: Readonly<Record<string, string>>): Git;
   /** What `git config` says; asked again only when a file of the configuration has changed. */
@@ -173,6 +175,9 @@ export function openGit(place: GitPlaceOfWork, { threads = 0 } = {}): Git {
       async programs() {
         const local = await watch.local(where);
         return local.ok ? succeed(local.value.programs) : local;
+      },
+      async end() {
+        await Promise.all([...pipes.values()].map((each) => each.end()));
       },
       at: (elsewhere, more = {}) => make({ ...where, ...elsewhere }, { ...env, ...more }),
     };

@@ -30,6 +30,8 @@ export interface Pipes {
   /** The same, without its bytes. */
   look(name: string): Promise<Result<ObjectHead | undefined>>;
   write(type: "blob" | "tree" | "commit", bytes: Buffer): Promise<Result<string>>;
+  /** None of them runs any more; whoever asks afterwards starts one again. */
+  end(): Promise<void>;
 }
 
 interface Start {
@@ -71,6 +73,9 @@ export function openPipes(options: PipesOptions): Pipes {
       } finally {
         fs.rmSync(file, { force: true });
       }
+    },
+    async end() {
+      await Promise.all([reader, ...writers.values()].map((pipe) => pipe.end()));
     },
   };
 }
@@ -163,6 +168,7 @@ export const idOf = (type: ObjectType, bytes: Buffer, digits: number): string =>
 interface Pipe {
   /** Answers come in the order of the requests. */
   ask<T>(request: string, take: Take<T>): Promise<Result<T>>;
+  end(): Promise<void>;
 }
 
 const idleMs = 5000;
@@ -185,6 +191,7 @@ function openPipe(options: PipesOptions, args: readonly string[]): Pipe {
         if (answer.ok || answer.failure.code !== "git-died" || tries === 0) return answer;
       }
     },
+    end: () => running?.end() ?? Promise.resolve(),
   };
 }
 
@@ -263,6 +270,14 @@ function runningGit(
         });
         settle();
         child.stdin.write(request);
+      }),
+    end: () =>
+      new Promise((resolve) => {
+        over();
+        child.once("close", () => resolve());
+        for (const each of streamsOf(child)) each.ref();
+        child.ref();
+        child.stdin.end();
       }),
   };
 }

@@ -1,5 +1,11 @@
 /** The one gate: each check by name, what it printed only when it fails. */
 import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+
+const folder = mkdtempSync(join(tmpdir(), "autodev-check-"));
+const report = join(folder, "tests.json");
 
 const bin = (name) => `node_modules/.bin/${name}`;
 const checks = [
@@ -16,7 +22,12 @@ const checks = [
     bin("attw"),
     ["--pack", ".", "--profile", "esm-only", "--exclude-entrypoints", "./schemas/*"],
   ],
-  ["tests", bin("vitest"), ["run"], { show: true }],
+  [
+    "tests",
+    bin("vitest"),
+    ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
+    { show: true },
+  ],
 ];
 
 let failed = 0;
@@ -33,7 +44,19 @@ for (const [name, command, args, { show = false } = {}] of checks) {
   if (!ok) console.log(stdout + stderr);
   else if (show) console.log(stdout.trim().split("\n").slice(-6).join("\n"));
 }
+if (existsSync(report)) slowest();
+rmSync(folder, { recursive: true, force: true });
 if (failed > 0) {
   console.log(`${failed} of ${checks.length} checks failed`);
   process.exit(1);
+}
+
+/** Where the time goes: whoever adds a test sees what it costs. */
+function slowest() {
+  const { testResults } = JSON.parse(readFileSync(report, "utf8"));
+  const files = testResults.map(({ name, startTime, endTime }) => [endTime - startTime, name]);
+  files.sort(([a], [b]) => b - a);
+  for (const [ms, name] of files.slice(0, 12)) {
+    console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${relative(process.cwd(), name)}`);
+  }
 }

@@ -67,4 +67,4 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 console.log(`\nThat was the tour. The example stays in ${example}`);
-console.log(`alias autodev='node ${program}', and in a repository of yours: autodev status`);
+console.log("npm link puts autodev into your PATH; then, in any folder: autodev example");

@@ -80,6 +80,13 @@ export function trustState(place: TrustPlace, surface: Surface): Result<TrustSta
   }
 }
 
+/** Undefined: nothing was ever approved here, or what is kept of it counts for nothing. */
+export function approvedSurface(place: TrustPlace): Surface | undefined {
+  const checked = checkedPlace(place);
+  const approval = checked.ok ? readApproval(checked.value) : undefined;
+  return approval?.is === "whole" ? approval.surface : undefined;
+}
+
 export async function grantTrust(
   place: TrustPlace,
   surface: Surface,

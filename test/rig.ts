@@ -128,7 +128,16 @@ export function asNobody(cwd: string, ...args: string[]): Promise<Ran> {
   const command = [process.execPath, binary(), ...args];
   if (!isRoot) return run(command[0] as string, command.slice(1), { cwd });
   const drop = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-  return run("setpriv", [...drop, ...command], { cwd });
+  // What is root's own cannot be read by anybody else: settings and approvals of one's own.
+  const home = nobodysHome();
+  const env = { HOME: home, XDG_CONFIG_HOME: `${home}/config`, XDG_CACHE_HOME: `${home}/cache` };
+  return run("setpriv", [...drop, ...command], { cwd, env });
+}
+
+let homeOfNobody: string | undefined;
+function nobodysHome(): string {
+  if (homeOfNobody === undefined) giveToNobody((homeOfNobody = makeFolder("nobodys")));
+  return homeOfNobody as string;
 }
 
 export function giveToNobody(folder: string): void {

@@ -10,6 +10,7 @@ import type { Trusted } from "../exec.ts";
 import type { Git } from "../git/call.ts";
 import { checkedOut, fileAt } from "../git/objects.ts";
 import {
+  approvedSurface,
   grantTrust,
   surfaceHash,
   surfaceOf,
@@ -202,6 +203,11 @@ export async function approve(
     readonly by: string;
     readonly now: () => string;
     readonly sha256?: string;
+    /**
+     * A part of what was approved is enough, and nothing new is remembered beside it: an audit runs
+     * the same commands on commits at which some of the scripts were not there yet.
+     */
+    readonly partial?: true;
     /** What `autodev trust` is to be told. */
     readonly plan?: string;
     /** Commits from which `commit` came about by verified phases alone, latest first. */
@@ -219,11 +225,13 @@ export async function approve(
   if (surface.length === 0) return succeed(approvalOf(surface, hash, () => undefined));
   const state = trustState(options.place, surface);
   if (!state.ok) return state;
-  let sha256 = people.sha256 === hash ? hash : undefined;
+  const before = people.partial && approvedSurface(options.place);
+  const isPart = before !== undefined && surface.every((each) => before.some(sameAs(each)));
+  let sha256 = people.sha256 === hash || isPart ? hash : undefined;
   if (state.value.is !== "trusted" && sha256 === undefined) {
-    const before = await trustedBefore(options, people);
-    if (!before.ok) return before;
-    if (before.value) sha256 = hash;
+    const earlier = await trustedBefore(options, people);
+    if (!earlier.ok) return earlier;
+    if (earlier.value) sha256 = hash;
     else {
       const { difference, is } = state.value;
       const answered = await people.ask(difference, hash, is === "changed");
@@ -231,16 +239,29 @@ export async function approve(
       if (answered.value !== true) {
         return notApproved(difference, hash, answered.value, people.plan);
       }
-      const also = await partsOf(options);
-      if (!also.ok) return also;
-      const how = { by: people.by, at: people.now(), also: also.value };
-      const granted = await grantTrust(options.place, surface, how);
+      const granted = before ? succeed(undefined) : await remember(options, surface, people);
       if (!granted.ok) return granted;
+      if (before) sha256 = hash;
     }
   }
   const trusted = trustedCommands(options.place, surface, sha256 === undefined ? {} : { sha256 });
   if (!trusted.ok) return trusted;
   return succeed(approvalOf(surface, hash, (entry) => trusted.value.command(entry)));
+}
+
+const sameAs =
+  ({ kind, name, text }: SurfaceEntry) =>
+  (other: SurfaceEntry): boolean =>
+    other.kind === kind && other.name === name && other.text === text;
+
+async function remember(
+  options: ApprovalOptions,
+  surface: Surface,
+  { by, now }: { readonly by: string; readonly now: () => string },
+): Promise<Result<void>> {
+  const also = await partsOf(options);
+  if (!also.ok) return also;
+  return grantTrust(options.place, surface, { by, at: now(), also: also.value });
 }
 
 /** What verified phases made of something that was trusted is trusted: a night's run goes on. */

@@ -254,6 +254,7 @@ async function gatesAgain(
     ask: world.askTrust,
     by: world.by,
     now: project.world.now,
+    partial: true,
     ...(options.sha256 !== undefined && { sha256: options.sha256 }),
   });
   if (!approval.ok) return approval;

@@ -71,8 +71,7 @@ export function tellSummary({ run, asking, view, before }: Told, style: Style): 
     if (failure.hint) printError(`  → ${shown(failure.hint)}`);
   }
   // The story goes to standard error: who reads both on one screen need not read it twice.
-  const told =
-    isTerminal(1) && isTerminal(2) ? run.landed.length - (before ?? run.landed.length) : 0;
+  const told = before !== undefined && isTerminal(1) && isTerminal(2) ? run.landed.length : 0;
   for (const line of summaryLines(run, view, style, told)) print(line);
 }
 

@@ -57,7 +57,9 @@ export async function inGroup(start: Start): Promise<Enclosure> {
   const ours = (each: Living): boolean =>
     each.group === child.pid ||
     each.session === child.pid ||
-    (each.started >= ourStart() && (carriesId(each, start.id) || holds(each, tag.name)));
+    (each.started >= ourStart() &&
+      isStray(each) &&
+      (carriesId(each, start.id) || holds(each, tag.name)));
   const killAll = (): Promise<number> => killUntilGone(ours);
   return {
     child,
@@ -76,6 +78,12 @@ export async function inGroup(start: Start): Promise<Enclosure> {
     },
   };
 }
+
+/**
+ * A child of our own is no stray of the command's: between two system calls it has everything that
+ * we have open, the tag too, until it becomes the program that it was started for.
+ */
+const isStray = ({ parent }: Living): boolean => parent !== process.pid;
 
 const groupsUnderWay = new Set<string>();
 

@@ -41,7 +41,9 @@ export async function run(phase: string, { note, ...options }: Options): Promise
   }
   const told: RetryOutput = { version: 1, run: current.id, phase, told: by.pid };
   if (json) printJson(told);
-  else
-    print(`process ${by.pid}, which is at it, was told; autodev log --follow shows what it does`);
+  else {
+    print(`process ${by.pid}, which is at it, was told: a phase that had failed begins anew,`);
+    print("an attempt under way goes on, and the next one has your note in its brief");
+  }
   return exitCodes.finished;
 }

@@ -85,6 +85,8 @@ describe("the summary", () => {
       "• B Part b: waits for A",
       "1 of 3 phases complete, 1 min 15 s, 2.5M tokens, $4.20; halted: nothing else can run",
       "1 landed, not published: refs/autobuild/r0123456789/landed",
+      "  → see why: autodev log A, autodev diff A, autodev shell A",
+      '  → try it again with a word: autodev retry A --note "…"',
       "  → look at it: git log --oneline c0..c000abcde",
       "  → check it again: autodev audit c0..c000abcde",
       "  → mend what is named above, then: autodev build docs/plan.md",

@@ -179,6 +179,14 @@ function nextSteps(run: PlanRun): string[] {
     lines.push(`${unpublished} landed, not published: refs/autobuild/${run.id}/landed`);
   if (run.mode === "message-only" && run.published > 0)
     lines.push("sh .autobuild/commits.sh commits them");
+  const failed = run.phases.find(({ state }) => state.is === "failed");
+  if (failed) {
+    const id = writtenOf(run, failed.id);
+    lines.push(
+      `  → see why: autodev log ${id}, autodev diff ${id}, autodev shell ${id}`,
+      `  → try it again with a word: autodev retry ${id} --note "…"`,
+    );
+  }
   if (run.landed.length > 0) {
     const range = `${run.base.slice(0, 9)}..${run.tip.slice(0, 9)}`;
     const look =

@@ -2,6 +2,11 @@
 import type { Trouble } from "./explained.ts";
 
 export const decisionKinds = {
+  clean: {
+    what: "`autodev clean` would remove something that may be somebody's work",
+    causes: ["`--rescue`: copies that were put aside", "`--force-shells`: trees that you changed"],
+    wayOut: ["A: it is removed for good", "B: nothing is removed; `--dry-run` lists what would go"],
+  },
   "dirty-tree": {
     what: "the tree has changes that are not committed, and a run needs something to build on",
     causes: ["you were at work"],

@@ -140,10 +140,10 @@ export const environmentOf = ({ agent = working, gate = "true", env }: Surroundi
   ...env,
 });
 
-/** Hashes that were told, by the settings that they were told for. */
+/** Hashes that were told, by the settings and the plan that they were told for. */
 const hashes = new Map<string, string>();
 const settingsOf = (repo: Repo): string =>
-  repo.exists(".autodev/config.yaml") ? repo.read(".autodev/config.yaml") : "";
+  [".autodev/config.yaml", plan].map((file) => (repo.exists(file) ? repo.read(file) : "")).join();
 
 const keyOf = (repo: Repo, around: Surroundings): string =>
   `${around.agent === undefined} ${settingsOf(repo)}`;

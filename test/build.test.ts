@@ -285,6 +285,8 @@ describe("six phases, one of which fails twice:", { timeout: patience }, () => {
           expect.stringMatching(/^4 of 6 phases complete, \d+ s; halted: nothing else can run$/),
           ...(mode === "single" ? [expect.stringMatching(/^4 landed, not published: /)] : []),
           ...(mode === "message-only" ? ["sh .autobuild/commits.sh commits them"] : []),
+          "  → see why: autodev log 2A, autodev diff 2A, autodev shell 2A",
+          '  → try it again with a word: autodev retry 2A --note "…"',
           expect.stringMatching(new RegExp(`^  → look at it: git log --oneline ${commits}`)),
           expect.stringMatching(new RegExp(`^  → check it again: autodev audit ${commits}`)),
           `  → mend what is named above, then: autodev build ${plan}`,

@@ -315,7 +315,10 @@ describe("a run at a terminal", { timeout: patience }, () => {
     expect(await evening.ended).toMatchObject({ code: 0 });
     const all = expectLeftTidy(evening);
     expect(all).toMatch(/^5 of 5 phases complete, \d+ s$/m);
-    for (const id of ids) expect(all).toMatch(new RegExp(`^✓ ${id} .*[0-9a-f]{7}`, "m"));
+    // What stands above need not be said again, and what was said in the morning neither.
+    for (const id of ["2B", "3", "4"]) {
+      expect(all.match(new RegExp(`^✓ ${id} .*[0-9a-f]{7}`, "gm"))).toHaveLength(1);
+    }
     expect(repo.git("log", "--format=%s").trim().split("\n")).toHaveLength(7);
   });
 

@@ -68,7 +68,14 @@ function createFollower(say: (lines: readonly string[]) => void): {
   notice(line: string): void;
   end(run: PlanRun | undefined): RunView | undefined;
 } {
-  let watch = unwatched;
+  let watched = unwatched;
+  // Of thousands of lines a second only the last one is ever seen.
+  const lines = new Map<string, RunNews>();
+  const watch = (): RunWatch => {
+    for (const line of lines.values()) watched = watchNews(watched, line);
+    lines.clear();
+    return watched;
+  };
   const told = new Set<string>();
   const notice = (line: string): void => {
     if (told.has(line)) return;
@@ -76,16 +83,17 @@ function createFollower(say: (lines: readonly string[]) => void): {
     say([shown(line)]);
   };
   return {
-    watch: () => watch,
+    watch,
     event(event) {
-      watch = watchEvents(watch, [event]);
+      watched = watchEvents(watch(), [event]);
     },
     news(news) {
       if ("notice" in news) notice(news.notice);
-      else watch = watchNews(watch, news);
+      else if ("text" in news) lines.set(news.phase, news);
+      else watched = watchNews(watch(), news);
     },
     notice,
-    end: (run) => (run && watch.last > 0 ? viewRun(run, watch, Date.now()) : undefined),
+    end: (run) => (run && watch().last > 0 ? viewRun(run, watch(), Date.now()) : undefined),
   };
 }
 

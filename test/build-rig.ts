@@ -140,10 +140,14 @@ export const environmentOf = ({ agent = working, gate = "true", env }: Surroundi
   ...env,
 });
 
-/** Hashes that were told, by the settings and the plan that they were told for. */
+/** Hashes that were told, by what they were told for: the settings, and whether `apply` can do it. */
 const hashes = new Map<string, string>();
-const settingsOf = (repo: Repo): string =>
-  [".autodev/config.yaml", plan].map((file) => (repo.exists(file) ? repo.read(file) : "")).join();
+const settingsOf = (repo: Repo): string => {
+  const [settings, text] = [".autodev/config.yaml", plan].map((file) =>
+    repo.exists(file) ? repo.read(file) : "",
+  );
+  return `${text?.includes("(CREATE)")} ${settings}`;
+};
 
 const keyOf = (repo: Repo, around: Surroundings): string =>
   `${around.agent === undefined} ${settingsOf(repo)}`;

@@ -4,20 +4,43 @@
  * left in the directory is what counts.
  */
 
+import type { Trouble } from "./core/agent/trouble.ts";
 import type { PhaseError } from "./core/plan/phase-error.ts";
 import type { AgentResult } from "./core/plan/result.ts";
 
-/** What happens while an agent is at work, for displays and logs; nothing is decided by it. */
+/** What happens while an agent is at work, for displays, logs and counters. */
 export type AgentEvent =
   | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thought"; readonly text: string }
   | {
       readonly type: "file";
       readonly path: string;
       readonly change: "create" | "modify" | "delete";
     }
   | { readonly type: "command"; readonly command: string; readonly passed: boolean }
+  /** A tool of its own at work; `what`: on what, in a few words. */
+  | {
+      readonly type: "tool";
+      readonly name: string;
+      readonly what: string;
+      readonly state: "started" | "done" | "failed";
+    }
+  | { readonly type: "plan"; readonly steps: readonly { text: string; done: boolean }[] }
+  /** It asked whether it may, and was told. */
+  | {
+      readonly type: "permission";
+      readonly tool: string;
+      readonly what: string;
+      readonly allowed: boolean;
+    }
+  /** Something stands in its way, and it tries again by itself. */
+  | { readonly type: "retry"; readonly why: string; readonly delayMs?: number }
+  /** Known before it does anything: with this id it can go on where it was. */
+  | { readonly type: "session"; readonly id: string; readonly model?: string }
   /** What was used since the last such event; `cost` in dollars. */
-  | { readonly type: "usage"; readonly tokens: number; readonly cost?: number };
+  | { readonly type: "usage"; readonly tokens: number; readonly cost?: number }
+  /** A line as it came, for the transcript: from it, all the others can be told again. */
+  | { readonly type: "raw"; readonly line: string };
 
 export type AgentOutcome =
   | {
@@ -28,8 +51,15 @@ export type AgentOutcome =
       readonly left?: number;
     }
   | { readonly is: "failed"; readonly error: PhaseError; readonly result?: AgentResult }
-  /** A usage limit; `until`: when it is worth trying again. */
-  | { readonly is: "limited"; readonly until: string; readonly reason: string }
+  /** Not now: a usage limit, a service that is down. `until`: when it is worth trying again, if known. */
+  | {
+      readonly is: "limited";
+      readonly until?: string;
+      readonly reason: string;
+      readonly trouble?: Trouble;
+    }
+  /** Not before a person has done something: nobody is logged in, the program is not there. */
+  | { readonly is: "unable"; readonly trouble: Trouble; readonly hint: string }
   | { readonly is: "stopped" };
 
 /** Everything that an agent is told, and nothing of other phases. */
@@ -48,6 +78,12 @@ export interface AgentRun {
   readonly scratch: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Silent for so long, it is taken for dead. */
+  readonly idleMs?: number;
+  /** Where to go on: `cwd` is as that session left it. An agent that cannot begins anew. */
+  readonly resume?: { readonly session: string; readonly tokens: number };
+  /** In dollars: the most that this attempt may cost, for agents that mind it themselves. */
+  readonly maxCost?: number;
   /** Asked to stop; then killed with all its children. */
   readonly signal: AbortSignal;
   readonly killNow: AbortSignal;
@@ -60,5 +96,9 @@ export interface AgentRun {
 
 export interface Agent {
   readonly name: string;
+  /** The dialect of its `raw` lines; absent: it has none, and its events are the transcript. */
+  readonly speaks?: string;
+  /** Whether it can go on with a session. */
+  readonly resumes?: boolean;
   run(brief: Brief, run: AgentRun): Promise<AgentOutcome>;
 }

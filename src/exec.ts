@@ -14,7 +14,8 @@
  */
 import { setMaxListeners } from "node:events";
 import * as fs from "node:fs";
-import { type Enclosure, idName, nextId, shell } from "./exec/enclosure.ts";
+import type { Writable } from "node:stream";
+import { type Enclosure, idName, nextId, openInput, type Start, shell } from "./exec/enclosure.ts";
 import { found } from "./exec/find-program.ts";
 import { inGroup } from "./exec/group.ts";
 import { inNamespace, namespaceLauncher } from "./exec/namespace.ts";
@@ -60,8 +61,12 @@ export interface ExecOptions {
   readonly access?: readonly Access[];
   /** What the command reads; absent: nothing at all. */
   readonly input?: string;
+  /** Its input stays open instead, and is written to whenever there is something to say. */
+  readonly talk?: (to: Talk) => void;
   /** Then all of it is killed, without being asked. */
   readonly timeoutMs?: number;
+  /** The same, when it has printed nothing at all for so long. */
+  readonly idleMs?: number;
   /** All are asked to stop (SIGTERM); after `graceMs`, 5 s by default, they are killed. */
   readonly signal?: AbortSignal;
   readonly graceMs?: number;
@@ -73,6 +78,14 @@ export interface ExecOptions {
   readonly onLine?: (line: string, stream: "out" | "err") => void;
   /** How many of the last lines are kept; 200 by default. */
   readonly tailLines?: number;
+  /** Longer ones are cut; 8 KB by default. */
+  readonly lineBytes?: number;
+}
+
+/** What the command's input is, while it runs. After its end nobody listens, and nothing happens. */
+export interface Talk {
+  say(line: string): void;
+  hangUp(): void;
 }
 
 export interface Ended {
@@ -80,6 +93,8 @@ export interface Ended {
   readonly code: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
+  /** It was its silence that ended it. */
+  readonly idle?: true;
   readonly aborted: boolean;
   /** Why nothing was started, in words. */
   readonly notStarted?: string;
@@ -104,7 +119,8 @@ export async function exec(what: Trusted | OwnProgram, options: ExecOptions): Pr
   if (options.signal?.aborted || options.killNow?.aborted) {
     return { ...neverBegan("it was to stop before it began"), aborted: true };
   }
-  const start = { id, command, env, cwd: options.cwd, input: options.input };
+  const input = options.talk ? openInput : options.input;
+  const start: Start = { id, command, env, cwd: options.cwd, input };
   try {
     const view = await viewFor(options);
     if (view === "impossible") return neverBegan("layers of folders cannot be had here");
@@ -131,7 +147,9 @@ function ending(
 ): Promise<Ended> {
   const { child } = enclosure;
   const output = outputOf(enclosure, options, secrets);
+  options.talk?.(talkTo(child.stdin));
   let timedOut = false;
+  let idle = false;
   let aborted = false;
   const timers: NodeJS.Timeout[] = [];
   const after = (ms: number, act: () => void): void => {
@@ -150,7 +168,12 @@ function ending(
     enclosure.askToStop();
     after(options.graceMs ?? 5000, () => enclosure.kill());
   };
+  const onSilence = (): void => {
+    idle = true;
+    enclosure.kill();
+  };
   if (options.timeoutMs !== undefined) after(options.timeoutMs, onTimeout);
+  const watch = silenceOf(output.bytes, options.idleMs, onSilence);
   // All commands of a run listen to the same two, and Node would take that for a leak.
   for (const each of [options.signal, options.killNow]) if (each) setMaxListeners(0, each);
   options.signal?.addEventListener("abort", onStop);
@@ -159,6 +182,7 @@ function ending(
   else if (options.signal?.aborted) onStop();
   const letGo = (): void => {
     for (const timer of timers) clearTimeout(timer);
+    clearInterval(watch);
     options.signal?.removeEventListener("abort", onStop);
     options.killNow?.removeEventListener("abort", onKillNow);
   };
@@ -169,11 +193,39 @@ function ending(
         const how = await enclosure.empty(code, signal);
         await output.drained();
         for (const stream of child.stdio) stream?.destroy();
-        return { ...how, timedOut, aborted, ...output.taken() };
+        return { ...how, timedOut, ...(idle && { idle }), aborted, ...output.taken() };
       };
       resolve(ended());
     });
   });
+}
+
+/** A look now and then: a timer for each line would cost more than the lines. */
+function silenceOf(
+  bytes: () => number,
+  idleMs: number | undefined,
+  then: () => void,
+): NodeJS.Timeout | undefined {
+  if (idleMs === undefined) return undefined;
+  let [seen, since] = [bytes(), performance.now()];
+  return setInterval(
+    () => {
+      if (bytes() !== seen) [seen, since] = [bytes(), performance.now()];
+      else if (performance.now() - since >= idleMs) then();
+    },
+    Math.min(1000, Math.max(10, idleMs / 10)),
+  );
+}
+
+function talkTo(input: Writable | null): Talk {
+  return {
+    say(line) {
+      if (input?.writable) input.write(`${line}\n`);
+    },
+    hangUp() {
+      if (input?.writable) input.end();
+    },
+  };
 }
 
 const neverBegan = (why: string): Ended => ({

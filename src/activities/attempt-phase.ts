@@ -191,6 +191,8 @@ function linesOf(event: Exclude<AgentEvent, { type: "usage" }>): string[] {
       return [`[${event.change}: ${event.path}]`];
     case "command":
       return [`[${event.command} -> ${event.passed ? "PASS" : "FAIL"}]`];
+    default:
+      return [];
   }
 }
 
@@ -223,8 +225,13 @@ async function conclude(
   switch (outcome.is) {
     case "stopped":
       return succeed([{ type: "attempt-interrupted", phase, attempt, reason: "asked to stop" }]);
+    case "unable": {
+      const { trouble, hint } = outcome;
+      const error = { type: "agent_crash", kind: trouble.kind, message: trouble.message } as const;
+      return succeed([failed(worked, { ...error, details: hint })]);
+    }
     case "limited": {
-      const { until, reason } = outcome;
+      const { reason, until = site.project.world.now() } = outcome;
       return succeed([{ type: "attempt-parked", phase, attempt, until, reason }]);
     }
     case "failed": {

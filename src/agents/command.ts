@@ -16,9 +16,9 @@ import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { Agent, AgentOutcome, AgentRun, Brief } from "../agent.ts";
-import { type ErrorType, errorTypes } from "../core/plan/phase-error.ts";
+import type { ErrorType } from "../core/plan/phase-error.ts";
 import { isUntil, mostResultLength, readClaim } from "../core/plan/read-result.ts";
-import { type AgentResult } from "../core/plan/result.ts";
+import { failureSaid } from "../core/plan/result.ts";
 import type { Ended, exec, OwnProgram, Trusted } from "../exec.ts";
 
 export interface CommandDeps {
@@ -103,7 +103,7 @@ function outcomeOf(
       const reason = claim.reason ?? `${name} has reached a usage limit`;
       return { is: "limited", until: claim.until, reason };
     }
-    if (claim.status === "failed") return failedAsSaid(name, claim);
+    if (claim.status === "failed") return failureSaid(name, claim);
     if (ended.code === 0) {
       return { is: "done", result: claim, ...(ended.left ? { left: ended.left } : {}) };
     }
@@ -123,19 +123,6 @@ function outcomeOf(
 /** EX_TEMPFAIL, as sysexits.h has it: try again later. */
 const limitedCode = 75;
 const mostDetails = 8000;
-
-function failedAsSaid(name: string, result: AgentResult): AgentOutcome {
-  const { error, tasks } = result;
-  const type = errorTypes.find((each) => each === error?.type) ?? "task_incomplete";
-  const message =
-    error?.message || `${name} says that it has done ${tasks.completed} of ${tasks.total} tasks`;
-  const details = error?.details;
-  return {
-    is: "failed",
-    error: { type, message, ...(details === undefined ? {} : { details }) },
-    result,
-  };
-}
 
 const failed = (type: ErrorType, message: string, details = ""): AgentOutcome => ({
   is: "failed",

@@ -26,8 +26,11 @@ export interface Start {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  readonly input: string | undefined;
+  readonly input: string | typeof openInput | undefined;
 }
+
+/** Somebody will talk to it. */
+export const openInput: unique symbol = Symbol("open");
 
 /** POSIX systems have one; taken from PATH it could be somebody else's. */
 export const shell = "/bin/sh";
@@ -60,7 +63,7 @@ export async function spawned(
   child.on("error", () => {});
   // A program that does not read all of its input is within its rights.
   child.stdin?.on("error", () => {});
-  child.stdin?.end(input);
+  if (input !== openInput) child.stdin?.end(input);
   return child;
 }
 

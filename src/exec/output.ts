@@ -9,11 +9,12 @@ interface Output {
   /** When all has been read; or, if somebody else holds the pipes open, when nothing more comes. */
   drained(): Promise<void>;
   taken(): Pick<Ended, "tail" | "lines" | "bytes">;
+  bytes(): number;
 }
 
 export function outputOf(
   { stdout, stderr }: Enclosure,
-  { onLine, tailLines = 200 }: ExecOptions,
+  { onLine, tailLines = 200, lineBytes = lineLimit }: ExecOptions,
   secrets: readonly string[],
 ): Output {
   let tail: string[] = [];
@@ -21,12 +22,12 @@ export function outputOf(
   let bytes = 0;
   const keep = (line: string): void => {
     lines++;
-    tail.push(line);
+    tail.push(line.length > lineLimit ? beginningOf(line) : line);
     // Cut now and then: to shift at every line would move all of it every time.
     if (tail.length > 2 * tailLines + 64) tail = lastOf(tail, tailLines);
   };
   const listenTo = async (stream: Readable, name: "out" | "err"): Promise<void> => {
-    const reader = lineReader(secrets, (line) => {
+    const reader = lineReader(secrets, lineBytes, (line) => {
       keep(line);
       onLine?.(line, name);
     });
@@ -47,11 +48,16 @@ export function outputOf(
       await closed;
     },
     taken: () => ({ tail: lastOf(tail, tailLines), lines, bytes }),
+    bytes: () => bytes,
   };
 }
 
 const lastOf = (lines: string[], count: number): string[] =>
   lines.slice(Math.max(0, lines.length - count));
+
+/** By way of bytes: a slice would hold on to all that it was cut from. */
+const beginningOf = (line: string): string =>
+  `${whole(Buffer.from(line.slice(0, lineLimit)).toString())} … [cut]`;
 
 /**
  * Splits at line feeds, which are never part of another character in UTF-8, and decodes whole lines
@@ -59,12 +65,13 @@ const lastOf = (lines: string[], count: number): string[] =>
  */
 function lineReader(
   secrets: readonly string[],
+  most: number,
   take: (line: string) => void,
 ): { read(chunk: Buffer): void; end(): void } {
   const mask = maskLines(secrets);
   // The longest secret, and more: what is cut off may begin within what is kept.
   const margin = secrets.reduce((longest, { length }) => Math.max(longest, length), 4096);
-  const held = Buffer.allocUnsafe(lineLimit + margin);
+  const held = Buffer.allocUnsafe(most + margin);
   let filled = 0;
   let overflown = false;
 
@@ -76,9 +83,7 @@ function lineReader(
   const finish = (text: string): void => {
     const line = mask(text.endsWith("\r") ? text.slice(0, -1) : text);
     const safe = overflown ? line.slice(0, Math.max(0, line.length - margin)) : line;
-    take(
-      overflown || safe.length > lineLimit ? `${whole(safe.slice(0, lineLimit))} … [cut]` : safe,
-    );
+    take(overflown || safe.length > most ? `${whole(safe.slice(0, most))} … [cut]` : safe);
   };
   const finishHeld = (): void => {
     finish(held.toString("utf8", 0, filled));

@@ -1,3 +1,5 @@
+import type { TroubleKind } from "../agent/trouble.ts";
+
 /** Every way in which a phase can fail, and whether trying again can help. No schema: the fold uses it. */
 export const errorTypes = [
   "test_failure",
@@ -36,4 +38,6 @@ export interface PhaseError {
   readonly type: ErrorType;
   readonly message: string;
   readonly details?: string;
+  /** Of an agent that failed: what exactly was the matter with it. */
+  readonly kind?: TroubleKind;
 }

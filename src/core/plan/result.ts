@@ -2,6 +2,7 @@
  * What an agent says of its own work. It is a claim: nothing follows from it but what we check.
  */
 import { z } from "zod";
+import { errorTypes, type PhaseError } from "./phase-error.ts";
 
 export const AgentResult = z.object({
   phase_id: z.string(),
@@ -44,6 +45,23 @@ const gateErrors: ReadonlySet<string> = new Set([
   "format_error",
   "gate_failure",
 ]);
+
+/** Its own word that it failed, with the error that it names. */
+export function failureSaid(
+  name: string,
+  result: AgentResult,
+): { is: "failed"; error: PhaseError; result: AgentResult } {
+  const { error, tasks } = result;
+  const type = errorTypes.find((each) => each === error?.type) ?? "task_incomplete";
+  const message =
+    error?.message || `${name} says that it has done ${tasks.completed} of ${tasks.total} tasks`;
+  const details = error?.details;
+  return {
+    is: "failed",
+    error: { type, message, ...(details === undefined ? {} : { details }) },
+    result,
+  };
+}
 
 let schema: string | undefined;
 /** What an agent is told about it. */

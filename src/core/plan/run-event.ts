@@ -3,6 +3,7 @@
  * the run itself is named by the transition that holds them.
  */
 import { z } from "zod";
+import { troubleKinds } from "../agent/trouble.ts";
 import { findingTable } from "../verification/finding-table.ts";
 import { errorTypes } from "./phase-error.ts";
 
@@ -13,6 +14,7 @@ const ErrorShape = z.object({
   type: z.enum(errorTypes),
   message: z.string(),
   details: z.string().exactOptional(),
+  kind: z.enum(troubleKinds).exactOptional(),
 });
 
 /** How many tests a gate told of; skipped is not passed. */

@@ -42,6 +42,33 @@ export type AgentEvent =
   /** A line as it came, for the transcript: from it, all the others can be told again. */
   | { readonly type: "raw"; readonly line: string };
 
+/** What people read of it. */
+export function eventLines(event: AgentEvent): readonly string[] {
+  switch (event.type) {
+    case "text":
+      return event.text.split("\n");
+    case "file":
+      return [`[${event.change}: ${event.path}]`];
+    case "command":
+      return [`[${event.command} -> ${event.passed ? "PASS" : "FAIL"}]`];
+    case "tool":
+      return [`[${event.name}${event.what === "" ? "" : ` ${event.what}`}${toolEnd[event.state]}]`];
+    case "plan":
+      return event.steps.map(({ text, done }) => `[${done ? "x" : " "}] ${text}`);
+    case "permission":
+      return event.allowed ? [] : [`[${event.tool} ${event.what}: not allowed]`];
+    case "retry":
+      return [`[tries again: ${event.why}]`];
+    case "thought":
+    case "session":
+    case "usage":
+    case "raw":
+      return [];
+  }
+}
+
+const toolEnd = { started: "", done: " -> done", failed: " -> FAILED" } as const;
+
 export type AgentOutcome =
   | {
       readonly is: "done";

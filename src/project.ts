@@ -369,8 +369,9 @@ export const trustPlan = {
   revoke: revokeTrust,
 };
 
-const agentFor: BuildWorld["makeAgent"] = (name, approval, plan): Agent => {
-  if (approval.agent) return createCommandAgent({ name, command: approval.agent, exec });
+const agentFor: BuildWorld["makeAgent"] = (name, { approval, plan }): Agent => {
+  const command = approval.agent(name);
+  if (command) return createCommandAgent({ name, command, exec });
   return createApplyAgent({
     phase: (id) => phaseNamed(plan().plan, id),
     shell: (text) => approval.plan(text),

@@ -114,3 +114,11 @@ export const published = (phase: string, commit: string | null): RunEvent => ({
   kept: [],
 });
 export const resumed: RunEvent = { type: "run-resumed" };
+
+export const used = (phase: string, tokens: number, cost?: number, attempt = 1): RunEvent => ({
+  type: "usage-counted",
+  phase,
+  attempt,
+  tokens,
+  ...(cost !== undefined && { cost }),
+});

@@ -343,6 +343,9 @@ export function createWorld(scenario: Scenario): World {
           return review(run);
         case "ask-again":
           return askAgain(move, run);
+        case "ask-agent":
+        case "ask-budget":
+          throw new Error("nobody in here is logged out or counts what is used");
         case "wait":
           return pause(move, session);
         case "end":

@@ -25,7 +25,8 @@ export interface Approval {
   readonly hash: string;
   gate(name: string): Trusted | undefined;
   readonly setup: Trusted | undefined;
-  readonly agent: Trusted | undefined;
+  /** The command of an agent that people have named. */
+  agent(name: string): Trusted | undefined;
   /** What the repository would have run for each notice. */
   readonly notify: Trusted | undefined;
   /** A command that the plan spells out. */
@@ -50,7 +51,8 @@ export interface ApprovalOptions {
   /** What fills a fresh checkout with what the gates need. */
   readonly setup?: string;
   readonly settings: Settings;
-  readonly agent: string;
+  /** Whoever may come to work. */
+  readonly agents: readonly string[];
   readonly phases: readonly Phase[];
 }
 
@@ -172,23 +174,35 @@ function followed(
   return { path: at, via };
 }
 
-function entriesOf({ gates, setup, settings, agent, phases }: ApprovalOptions): SurfaceEntry[] {
-  const command = settings.agents?.[agent]?.command;
+function entriesOf({ gates, setup, settings, agents, phases }: ApprovalOptions): SurfaceEntry[] {
   const notify = settings.notify?.command;
   return [
     ...gates.flatMap(({ name, command: text }): SurfaceEntry[] =>
       text === null ? [] : [{ kind: "gate", name, text }],
     ),
     ...(setup === undefined ? [] : [{ kind: "setup" as const, name: "setup", text: setup }]),
-    ...(command === undefined ? [] : [{ kind: "agent" as const, name: agent, text: command }]),
+    ...agents.flatMap((name) => agentEntries(name, settings)),
     // Whether or not the user's own is run in its place: what is trusted is the same for everybody.
     ...(notify === undefined ? [] : [{ kind: "notify" as const, name: "command", text: notify }]),
-    ...(agent === "apply"
+    ...(agents.includes("apply")
       ? phases.flatMap((phase) =>
           phase.commands.map(
             ({ text }): SurfaceEntry => ({ kind: "plan", name: phase.id, text: asScript(text) }),
           ),
         )
+      : []),
+  ];
+}
+
+/** What a repository says of an agent decides what its program does, command or not. */
+function agentEntries(name: string, settings: Settings): SurfaceEntry[] {
+  const { command, use, model, args, permissions } = settings.agents?.[name] ?? {};
+  const told = { use, model, args, permissions };
+  const isTold = Object.values(told).some((value) => value !== undefined);
+  return [
+    ...(command === undefined ? [] : [{ kind: "agent" as const, name, text: command }]),
+    ...(isTold
+      ? [{ kind: "agent" as const, name: `${name} settings`, text: JSON.stringify(told) }]
       : []),
   ];
 }
@@ -314,7 +328,7 @@ function approvalOf(
     hash,
     gate: (name) => find((entry) => entry.kind === "gate" && entry.name === name),
     setup: find((entry) => entry.kind === "setup"),
-    agent: find((entry) => entry.kind === "agent"),
+    agent: (name) => find((entry) => entry.kind === "agent" && entry.name === name),
     notify: find((entry) => entry.kind === "notify"),
     plan: (text) => find((entry) => entry.kind === "plan" && entry.text === asScript(text)),
     hooks: approvedHooks(surface, command),
@@ -375,6 +389,6 @@ export async function rememberTrust(
 
 /** What an audit of the phases will run: the same, without whoever did the work. */
 export async function partsOf(options: ApprovalOptions): Promise<Result<string[]>> {
-  const gates = await surfaceFor({ ...options, agent: "", phases: [] });
+  const gates = await surfaceFor({ ...options, agents: [], phases: [] });
   return gates.ok ? succeed([surfaceHash(gates.value)]) : gates;
 }

@@ -6,14 +6,13 @@
 import * as fs from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import * as path from "node:path";
-import type { AgentEvent, AgentOutcome } from "../agent.ts";
+import type { AgentOutcome } from "../agent.ts";
+import { waitMs } from "../core/agent/patience.ts";
 import { type Result, succeed } from "../core/failure.ts";
-import { writeBrief } from "../core/plan/brief.ts";
-import { phaseNamed } from "../core/plan/edits.ts";
 import type { Move } from "../core/plan/next-moves.ts";
 import { type PhaseError } from "../core/plan/phase-error.ts";
-import { gatesOf, type PlanRun, phaseOf } from "../core/plan/progress.ts";
-import { type AgentResult, isPessimistic, resultSchema } from "../core/plan/result.ts";
+import { type PlanRun, phaseOf } from "../core/plan/progress.ts";
+import { type AgentResult, isPessimistic } from "../core/plan/result.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
 import type { Git } from "../git/call.ts";
@@ -21,29 +20,49 @@ import { commitAt, commitTree, updateRefs } from "../git/objects.ts";
 import { watchStore } from "../git/store-watch.ts";
 import { type Change, changesBetween, treeWith } from "../git/trees.ts";
 import { addWorktree, captureTree, removeWorktree } from "../git/worktrees.ts";
-import { accessOf, prepareConfinement } from "./confinement.ts";
-import { attemptBranch, attemptRef, isOurs, type RunSite, refused } from "./run-site.ts";
-import { agentIdentity, type Refs, refsOf, tracesOf } from "./traces.ts";
-import { transcriptMark, transcriptOf } from "./transcript.ts";
+import { prepareConfinement } from "./confinement.ts";
+import { runAgent, type Worked } from "./run-agent.ts";
+import {
+  attemptBranch,
+  attemptFolder,
+  attemptRef,
+  interruptedRef,
+  isOurs,
+  type RunSite,
+  refused,
+} from "./run-site.ts";
+import { type Refs, refsOf, tracesOf } from "./traces.ts";
 
-/** The attempt is on record, with its number and its base, before anything is started for it. */
-export const beginAttempt = (
+/**
+ * The attempt is on record, with its number and its base, before anything is started for it. Where
+ * an agent was in the middle of something, it begins with that: in the same folder for the same
+ * agent, which finds its session only there.
+ */
+export function beginAttempt(
   site: RunSite,
-  { phase, attempt, slot }: Extract<Move, { do: "begin" }>,
+  { phase, attempt, slot, agent: chosen }: Extract<Move, { do: "begin" }>,
   run: PlanRun,
-): Performed => ({
-  is: "done",
-  events: [
-    {
-      type: "attempt-started",
-      phase,
-      attempt,
-      slot,
-      uuid: site.project.world.uuid(),
-      base: run.tip,
-    },
-  ],
-});
+): Performed {
+  const agent = chosen ?? run.agent;
+  const { session, folder } = phaseOf(run, phase) ?? {};
+  const isOwn = session?.agent === agent;
+  return {
+    is: "done",
+    events: [
+      {
+        type: "attempt-started",
+        phase,
+        attempt,
+        slot,
+        uuid: site.project.world.uuid(),
+        base: session?.base ?? run.tip,
+        ...(agent !== run.agent && { agent }),
+        ...(session && { continues: session.attempt }),
+        ...(session && isOwn && { folder: folder ?? session.attempt }),
+      },
+    ],
+  };
+}
 
 export async function workOn(
   site: RunSite,
@@ -52,30 +71,31 @@ export async function workOn(
 ): Promise<Performed> {
   const state = phaseOf(run, phase)?.state;
   if (state?.is !== "working") throw new Error(`phase ${phase} has no attempt under way`);
-  const { attempt, base } = state;
-  const name = `${run.id}-${phase}-${attempt}`;
-  const folder = path.join(site.folders.attempts, name);
-  const scratch = path.join(site.folders.scratch, name);
+  const { attempt, base, agent = run.agent } = state;
+  const folder = path.join(site.folders.attempts, attemptFolder(run, phase));
+  const scratch = path.join(site.folders.scratch, `${run.id}-${phase}-${attempt}`);
   const branch = attemptBranch(run.id, phase, attempt);
   let concluded = false;
   try {
     keepOutOfGit(site.folders.attempts);
-    if (site.confined) prepareConfinement(site);
+    if (site.confined(agent)) prepareConfinement(site);
     await mkdir(scratch, { recursive: true });
     const tree = await addWorktree(site.git, folder, base, branch);
     if (!tree.ok) return refused(tree);
+    const restored = await restoreWork(site, phase, state, tree.value);
+    if (!restored.ok) return refused(restored);
     const refs = await refsOf(site.git);
     if (!refs.ok) return refused(refs);
     const store = watchStore(site.git);
-    const outcome = await runAgent(site, { id: phase, slot, cwd: folder, scratch }, run);
+    const worked = await runAgent(site, { id: phase, slot, cwd: folder, scratch }, run);
     const head = await commitAt(tree.value, "HEAD");
     // Before anything is made of what it left: an object may lie ready where one is to be written.
     const damage = await store.damage(base, [folder, site.project.root]);
     const seen = { refs: refs.value, head, damage };
-    const worked = { phase, attempt, base, scratch, git: tree.value, ...seen };
-    const events = await conclude(site, worked, outcome);
+    const attempted = { phase, attempt, base, scratch, git: tree.value, ...seen };
+    const events = await conclude(site, attempted, worked);
     concluded = events.ok;
-    return events.ok ? { is: "done", events: events.value } : refused(events);
+    return events.ok ? { is: "done", events: [...worked.rest, ...events.value] } : refused(events);
   } catch (error) {
     return { is: "refused", failure: diskTrouble(error, folder) };
   } finally {
@@ -83,6 +103,24 @@ export async function workOn(
     if (!concluded) await updateRefs(site.git, [{ ref: `refs/heads/${branch}`, to: null }]);
     await rm(scratch, { recursive: true, force: true }).catch(() => {});
   }
+}
+
+/** What the attempt before it had done, as it lay there: changed files, nothing committed. */
+async function restoreWork(
+  site: RunSite,
+  phase: string,
+  { continues, base }: { readonly continues?: number; readonly base: string },
+  tree: Git,
+): Promise<Result<void>> {
+  if (continues === undefined) return succeed(undefined);
+  const kept =
+    (await commitAt(site.git, attemptRef(site.id, phase, continues))) ??
+    (await commitAt(site.git, interruptedRef(site.id, phase, continues)));
+  if (kept === undefined || kept === base) return succeed(undefined);
+  const files = await tree.call({ args: ["read-tree", "--reset", "-u", kept] });
+  if (!files.ok) return files;
+  const index = await tree.call({ args: ["read-tree", base] });
+  return index.ok ? succeed(undefined) : index;
 }
 
 /** The folder ignores itself: it is no part of any commit, whatever the project ignores. */
@@ -106,97 +144,7 @@ export function diskTrouble(
   };
 }
 
-async function runAgent(
-  site: RunSite,
-  work: {
-    readonly id: string;
-    readonly slot: number;
-    readonly cwd: string;
-    readonly scratch: string;
-  },
-  run: PlanRun,
-): Promise<AgentOutcome> {
-  const { id, slot, cwd, scratch } = work;
-  const { plan } = site.plan().compiled;
-  const phase = phaseNamed(plan, id);
-  const progress = phaseOf(run, id);
-  if (!phase || progress?.state.is !== "working") throw new Error(`phase ${id} is not in the plan`);
-  const { attempt } = progress.state;
-  const atWork = run.phases.filter(
-    (other) => other.id !== id && ["working", "delivered", "verified"].includes(other.state.is),
-  );
-  const brief = writeBrief({
-    phase,
-    attempt,
-    gates: gatesOf(run).flatMap(({ name, command }) =>
-      command === null ? [] : [{ name, command }],
-    ),
-    mayTouch: phase.files.map((file) => file.path),
-    siblings: atWork.map((other) => ({
-      phase: other.id,
-      files: phaseNamed(plan, other.id)?.files.map((file) => file.path) ?? [],
-    })),
-    errors: progress.errors.slice(-3),
-    notes: progress.notes ?? [],
-    planFile: run.plan,
-    resultSchema: resultSchema(),
-    resultPath: path.join(scratch, "result.json"),
-  });
-  const log = site.showing.phaseLog(id, { attempt, startedAt: progress.startedAt ?? "" });
-  const transcript = transcriptOf(site, id, attempt);
-  transcript.add(`${transcriptMark} attempt ${attempt} at phase ${id}, by ${run.agent}`);
-  const outcome = await site.agent.run(brief, {
-    cwd,
-    scratch,
-    env: { ...slotEnvironment(slot), ...agentIdentity(site, id, attempt) },
-    timeoutMs: site.attemptMs,
-    signal: site.signal,
-    killNow: site.killNow,
-    access: site.confined ? accessOf(site, { cwd, scratch }) : [],
-    marker: run.id,
-    emit: (event) => {
-      if (event.type === "usage") {
-        const { tokens, cost } = event;
-        const usage = { tokens, ...(cost !== undefined && { cost }) };
-        site.tell({ phase: id, attempt, usage });
-        return;
-      }
-      for (const line of linesOf(event)) {
-        log.add(line);
-        transcript.add(line);
-        site.tell({ phase: id, text: line });
-      }
-    },
-  });
-  const why = outcome.is === "failed" ? `: ${outcome.error.message}` : "";
-  transcript.add(`${transcriptMark} ${run.agent} has ended: ${outcome.is}${why}`);
-  transcript.end();
-  return outcome;
-}
-
-/** Each slot has ports of its own, so that two servers under test never meet. */
-export const slotEnvironment = (slot: number): Record<string, string> => ({
-  AUTODEV_SLOT: String(slot),
-  AUTODEV_PORT_BASE: String(firstPort + slot * portsEach),
-  AUTODEV_PORT_COUNT: String(portsEach),
-});
-const firstPort = 20_000;
-const portsEach = 100;
-
-function linesOf(event: Exclude<AgentEvent, { type: "usage" }>): string[] {
-  switch (event.type) {
-    case "text":
-      return event.text.split("\n");
-    case "file":
-      return [`[${event.change}: ${event.path}]`];
-    case "command":
-      return [`[${event.command} -> ${event.passed ? "PASS" : "FAIL"}]`];
-    default:
-      return [];
-  }
-}
-
-interface Worked {
+interface Attempted {
   readonly phase: string;
   readonly attempt: number;
   readonly base: string;
@@ -214,26 +162,27 @@ interface Worked {
 
 async function conclude(
   site: RunSite,
-  worked: Worked,
-  outcome: AgentOutcome,
+  worked: Attempted,
+  { outcome, agent, over }: Worked,
 ): Promise<Result<RunEvent[]>> {
   const { phase, attempt } = worked;
   // Kept under a ref whatever comes of it: nothing that was paid for is thrown away.
   const captured = await capture(site, worked);
   // Only what the agent left can be its fault: not a full disk, not a git that was killed.
   if (!captured.ok && captured.failure.code !== "git") return captured;
+  if (over !== undefined && outcome.is !== "done") {
+    return succeed([{ type: "attempt-over-budget", phase, attempt, over }]);
+  }
   switch (outcome.is) {
     case "stopped":
       return succeed([{ type: "attempt-interrupted", phase, attempt, reason: "asked to stop" }]);
     case "unable": {
       const { trouble, hint } = outcome;
-      const error = { type: "agent_crash", kind: trouble.kind, message: trouble.message } as const;
-      return succeed([failed(worked, { ...error, details: hint })]);
+      const { kind, message } = trouble;
+      return succeed([{ type: "attempt-unable", phase, attempt, agent, kind, message, hint }]);
     }
-    case "limited": {
-      const { reason, until = site.project.world.now() } = outcome;
-      return succeed([{ type: "attempt-parked", phase, attempt, until, reason }]);
-    }
+    case "limited":
+      return succeed([parkedOr(site, worked, agent, outcome)]);
     case "failed": {
       const { error, result } = outcome;
       // Whoever fears that a gate fails may be wrong about it: that is found out, not believed.
@@ -251,9 +200,36 @@ async function conclude(
   }
 }
 
+/** Until a moment that is on record: whoever comes later waits for the same one. */
+function parkedOr(
+  site: RunSite,
+  worked: Attempted,
+  agent: string,
+  { until, reason, trouble }: Extract<AgentOutcome, { is: "limited" }>,
+): RunEvent {
+  const { phase, attempt } = worked;
+  const kind = trouble?.kind;
+  const wait = waitMs(kind, phaseOf(site.run(), phase)?.parks ?? 0);
+  if (until === undefined && wait === undefined) {
+    const message = `${reason}; it was tried for long enough`;
+    return failed(worked, { type: "agent_crash", message, ...(kind && { kind }) });
+  }
+  const now = Date.parse(site.project.world.now());
+  const moment = until === undefined ? now + (wait ?? 0) : Date.parse(until);
+  return {
+    type: "attempt-parked",
+    phase,
+    attempt,
+    until: new Date(moment).toISOString(),
+    reason,
+    agent,
+    ...(kind && { kind }),
+  };
+}
+
 async function deliver(
   site: RunSite,
-  worked: Worked,
+  worked: Attempted,
   captured: Captured,
   result: AgentResult,
   model?: string,
@@ -292,7 +268,7 @@ const claimOf = (result: AgentResult): Claim => ({
 });
 const mostClaimed = 5000;
 
-const failed = ({ phase, attempt }: Worked, error: PhaseError, claim?: Claim): RunEvent => ({
+const failed = ({ phase, attempt }: Attempted, error: PhaseError, claim?: Claim): RunEvent => ({
   type: "attempt-failed",
   phase,
   attempt,
@@ -314,7 +290,7 @@ interface Captured {
  */
 async function capture(
   site: RunSite,
-  { phase, attempt, base, scratch, git }: Worked,
+  { phase, attempt, base, scratch, git }: Attempted,
 ): Promise<Result<Captured>> {
   const tree = await captureTree(git, path.join(scratch, "index"));
   if (!tree.ok) return tree;

@@ -6,7 +6,7 @@ import type { AttemptRecord } from "../core/plan/attempts.ts";
 import type { Git } from "../git/call.ts";
 import { commitAt } from "../git/objects.ts";
 import { attemptNamed, type PhaseHistory } from "./find-attempt.ts";
-import { attemptRef } from "./run-site.ts";
+import { attemptFolder, attemptRef, interruptedRef } from "./run-site.ts";
 
 export type AttemptWork =
   | {
@@ -49,13 +49,13 @@ async function workOf(
 ): Promise<AttemptWork | undefined> {
   const { attempt, how } = record;
   if (how === "working") {
-    const tree = treeOfAttempt(git, `${run.id}-${id}-${attempt}`);
+    const tree = treeOfAttempt(git, attemptFolder(run, id));
     if (tree) return { is: "under-way", record, base: record.base, ...tree };
   }
   const names = [
     ...(record.commit === undefined ? [] : [record.commit]),
     attemptRef(run.id, id, attempt),
-    `refs/autobuild/${run.id}/interrupted/${id}-${attempt}`,
+    interruptedRef(run.id, id, attempt),
   ];
   for (const name of names) {
     const commit = await commitAt(git, name);

@@ -241,7 +241,7 @@ const approvalFor = (site: AuditSite, commit: string): ApprovalOptions => ({
   gates: site.gates,
   ...(site.setup !== undefined && { setup: site.setup }),
   settings: site.settings,
-  agent: "",
+  agents: [],
   phases: [],
 });
 

@@ -30,8 +30,7 @@ import { canLayer, type Ended, type ExecOptions, exec, type Layer, type Trusted 
 import type { Git } from "../git/call.ts";
 import { asLine, quoted } from "../git/pipes.ts";
 import { removeFolder } from "../git/worktrees.ts";
-import { slotEnvironment } from "./attempt-phase.ts";
-import type { RunSite } from "./run-site.ts";
+import { type RunSite, slotEnvironment } from "./run-site.ts";
 
 /** The part of a site that a checkout depends on. */
 export type CheckoutSite = Pick<

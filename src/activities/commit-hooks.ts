@@ -21,10 +21,10 @@ import { type Ended, type ExecOptions, exec, type Trusted } from "../exec.ts";
 import type { Git } from "../git/call.ts";
 import { branchOf, commitTree, readBlob, writeBlob } from "../git/objects.ts";
 import { type Entry, treeWith } from "../git/trees.ts";
-import { diskTrouble, slotEnvironment } from "./attempt-phase.ts";
+import { diskTrouble } from "./attempt-phase.ts";
 import { cleanCheckout } from "./clean-checkout.ts";
 import { endOf, howItEnded, lastLine } from "./run-gates.ts";
-import { isOurs, type RunSite, scratchIndex } from "./run-site.ts";
+import { isOurs, type RunSite, scratchIndex, slotEnvironment } from "./run-site.ts";
 import { type Transcript, transcriptMark } from "./transcript.ts";
 
 /** As they were approved: what is run, and the files that have to lie there for it. */

@@ -5,6 +5,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Agent } from "../agent.ts";
+import { budgetsOf } from "../core/agent/budget.ts";
+import type { Cast } from "../core/agent/cast.ts";
 import type { RecordedEvent } from "../core/event.ts";
 import { currentRun, openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
@@ -12,9 +14,10 @@ import { bytesIn } from "../core/keep.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { PlanFormat } from "../core/plan/plan.ts";
 import { isComplete, type PlanRun } from "../core/plan/progress.ts";
-import type { RunEvent } from "../core/plan/run-event.ts";
+import type { RunEvent, RunPhase } from "../core/plan/run-event.ts";
 import type { RunNews } from "../core/plan/run-news.ts";
 import { planChanges, runPhases } from "../core/plan/run-phases.ts";
+import type { Settings } from "../core/settings.ts";
 import { readPlan, type Source } from "../formats/read-plan.ts";
 import { type Git, openGit } from "../git/call.ts";
 import { checkVersion, commitAt, identityOf, nobody, readBlob, writeBlob } from "../git/objects.ts";
@@ -28,6 +31,8 @@ import {
   hooksOf,
   rememberTrust,
 } from "./approve.ts";
+import type { Asker } from "./ask.ts";
+import { chooseCast, machineOf } from "./choose-cast.ts";
 import { anchor, findGround, movedMeanwhile } from "./find-ground.ts";
 import { surfacesOf, toolsOf } from "./gate-surface.ts";
 import { triedAgain } from "./hear.ts";
@@ -42,7 +47,6 @@ import { checkFolders, foldersOf, landedRef, type RunSite } from "./run-site.ts"
 import { configFile, createRunShowing, recordRun, runFolder } from "./show-run.ts";
 import {
   type BuildOptions,
-  chooseAgent,
   choosePhases,
   type FoundStack,
   type Intended,
@@ -62,7 +66,7 @@ export interface BuildWorld {
   readonly disk: PlanDisk;
   /** What may be run is known. */
   approved(approval: Approval): void;
-  makeAgent(name: string, approval: Approval, plan: () => CompiledPlan): Agent;
+  makeAgent(name: string, known: AgentGround): Agent;
   /** First: stop, politely; second: at once. */
   readonly signal: AbortSignal;
   readonly killNow: AbortSignal;
@@ -71,9 +75,19 @@ export interface BuildWorld {
   onNews(news: RunNews): void;
 }
 
+/** What an agent is made from. */
+export interface AgentGround {
+  readonly approval: Approval;
+  readonly settings: Settings;
+  plan(): CompiledPlan;
+}
+
+/** Before anybody drives it. */
+export type OpenSite = Omit<RunSite, "note">;
+
 /** A run, ready to be driven; `nothing`: it is complete, there is nothing to do but say so. */
 export type OpenedRun = { readonly said: string[] } & (
-  | { readonly is: "ready"; readonly site: RunSite }
+  | { readonly is: "ready"; readonly site: OpenSite }
   | { readonly is: "nothing"; readonly run: PlanRun }
 );
 
@@ -110,7 +124,7 @@ export async function openRun(
 const mostThreads = 3;
 
 /** Nothing of a session stays behind but what was asked for. */
-export async function closeRun(site: RunSite): Promise<Result<void>> {
+export async function closeRun(site: OpenSite): Promise<Result<void>> {
   const { git, folders } = site;
   const run = site.run();
   await clearFolders({ git, run, folders });
@@ -202,7 +216,7 @@ function moveFolder(from: string, to: string): void {
 
 // ── a new run ──────────────────────────────────────────────────────────────────────────────────
 
-async function startRun(opening: Opening): Promise<Result<RunSite | undefined>> {
+async function startRun(opening: Opening): Promise<Result<OpenSite | undefined>> {
   const { project, held, git, intended, options, world } = opening;
   const { settings, opened } = intended;
   const mode = intended.mode;
@@ -210,9 +224,9 @@ async function startRun(opening: Opening): Promise<Result<RunSite | undefined>> 
   const phases = runPhases(opened.compiled, project.world.hash, options.fresh === true);
   const only = choosePhases(options, phases, opened.compiled, undefined);
   if (!only.ok) return only;
-  const agent = chooseAgent(options, settings, opened.compiled, phases);
-  if (!agent.ok) return agent;
   const asker = { project, held, ask: world.ask, by: world.by };
+  const cast = await castOf(opening, phases, undefined, asker);
+  if (!cast.ok) return cast;
   const replaced = currentRun(held.state);
   const replaces = options.fresh === true || replaced !== undefined;
   const imported = replaces ? succeed(phases) : await importedPhases(asker, phases, opening.said);
@@ -226,13 +240,13 @@ async function startRun(opening: Opening): Promise<Result<RunSite | undefined>> 
   const approval = await approved(opening, {
     commit: ground.value.base,
     ...commandsIn(stack.value),
-    agent: agent.value,
+    agents: cast.value.all,
   });
   if (!approval.ok) return approval;
   const event = runStarted({
     intended,
     mode,
-    agent: agent.value,
+    cast: cast.value,
     attempts: options.attempts ?? settings.build?.attempts ?? 2,
     stack: stack.value.stack,
     gates: stack.value.gates,
@@ -249,7 +263,8 @@ async function startRun(opening: Opening): Promise<Result<RunSite | undefined>> 
   const anchored = await anchor(git, id, ground.value.base);
   if (!anchored.ok) return anchored;
   tell(opening, recorded.value);
-  const site = await openSite(opening, id, approval.value, stack.value, only.value);
+  const found = { approval: approval.value, stack: stack.value, cast: cast.value };
+  const site = await openSite(opening, id, found, only.value);
   if (site.ok) site.value.showing.stale(imported.value.map((phase) => phase.id));
   return site;
 }
@@ -262,7 +277,7 @@ function tell({ held, world }: Opening, events: readonly RecordedEvent[]): void 
 // ── an old one ─────────────────────────────────────────────────────────────────────────────────
 
 /** Undefined: everything is complete; there is nothing to do but say so. */
-async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunSite | undefined>> {
+async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<OpenSite | undefined>> {
   const { project, held, git, intended, options, world, said } = opening;
   const { settings, opened } = intended;
   if (options.commit !== undefined && options.commit !== before.mode) {
@@ -294,14 +309,13 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunS
   if (nothing) return showAgain(opening, before, edited.value.stale);
   const only = choosePhases(options, phases, opened.compiled, before);
   if (!only.ok) return only;
-  const agent = options.agent ?? before.agent;
-  const known = chooseAgent({ ...options, agent }, settings, opened.compiled, phases);
-  if (!known.ok) return known;
+  const cast = await castOf(opening, phases, before);
+  if (!cast.ok) return cast;
   const moved = await movedMeanwhile(git, before);
   const commit = moved ?? before.tip;
   const stack = await stackAt(git, commit, settings);
   if (!stack.ok) return stack;
-  const what = { commit, ...commandsIn(stack.value), agent };
+  const what = { commit, ...commandsIn(stack.value), agents: cast.value.all };
   // What people have committed is no verified phase: nothing of it is trusted along.
   const verified = moved === undefined ? verifiedCommits(before) : [];
   const approval = await approved(opening, what, verified);
@@ -320,7 +334,8 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunS
   const newGates = JSON.stringify(stack.value.gates) !== JSON.stringify(before.gates);
   events.push({
     type: "run-resumed",
-    ...(agent !== before.agent && { agent }),
+    ...(cast.value.usual !== before.agent && { agent: cast.value.usual }),
+    ...(cast.value.forced !== undefined && !before.forced && { forced: true as const }),
     ...(newGates && { gates: stack.value.gates }),
   });
   if (moved !== undefined) events.push({ type: "target-moved", commit: moved, undone: [] });
@@ -330,10 +345,23 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<RunS
   const anchored = moved === undefined ? succeed(undefined) : await anchor(git, before.id, moved);
   if (!anchored.ok) return anchored;
   tell(opening, recorded.value);
-  const site = await openSite(opening, before.id, approval.value, stack.value, only.value);
+  const found = { approval: approval.value, stack: stack.value, cast: cast.value };
+  const site = await openSite(opening, before.id, found, only.value);
   if (site.ok) site.value.showing.stale(edited.value.stale);
   return site;
 }
+
+const castOf = (
+  { options, intended, project }: Opening,
+  phases: readonly RunPhase[],
+  run: PlanRun | undefined,
+  asker?: Asker,
+): Promise<Result<Cast>> => {
+  const { settings, opened } = intended;
+  const { compiled } = opened;
+  const machine = machineOf(project.root);
+  return chooseCast({ options, settings, compiled, phases, run, machine }, asker);
+};
 
 /** A death after the last transition may have left the files behind it. */
 async function showAgain(
@@ -379,7 +407,7 @@ async function planBlobsNow(
 
 // ── the site ───────────────────────────────────────────────────────────────────────────────────
 
-type Approvable = Pick<ApprovalOptions, "commit" | "gates" | "setup" | "agent">;
+type Approvable = Pick<ApprovalOptions, "commit" | "gates" | "setup" | "agents">;
 
 const commandsIn = ({ gates, setup }: FoundStack): Pick<ApprovalOptions, "gates" | "setup"> => ({
   gates,
@@ -417,10 +445,13 @@ const approved = (
 async function openSite(
   opening: Opening,
   id: string,
-  approval: Approval,
-  stack: FoundStack,
+  {
+    approval,
+    stack,
+    cast,
+  }: { readonly approval: Approval; readonly stack: FoundStack; readonly cast: Cast },
   only: ReadonlySet<string> | undefined,
-): Promise<Result<RunSite>> {
+): Promise<Result<OpenSite>> {
   const { project, held, git, intended, options, world, said } = opening;
   const identity = await identityOf(git);
   if (identity === nobody)
@@ -441,7 +472,7 @@ async function openSite(
   const hooks = await hooksOf(git);
   if (!hooks.ok) return hooks;
   const surfaces = surfacesOf((commit) =>
-    approvalFor(opening, { commit, ...commandsIn(stack), gates: run().gates, agent: run().agent }),
+    approvalFor(opening, { commit, ...commandsIn(stack), gates: run().gates, agents: cast.all }),
   );
   const commands = (): string[] => [
     ...approval.surface.map(({ text }) => text),
@@ -455,6 +486,8 @@ async function openSite(
     jobs: options.jobs ?? settings.build?.jobs ?? 2,
     review: options.review === true,
     wait: options.wait !== false,
+    agents: (phase: string) => cast.for(phase),
+    budgets: budgetsOf(settings.budget),
     ...(only && { only }),
   };
   world.onNews({ opened: { history: history.value, jobs: limits.jobs, ...(only && { only }) } });
@@ -465,8 +498,10 @@ async function openSite(
     id,
     identity,
     folders: foldersOf(project.root, git.place.commonDir, world.cache),
-    agent: world.makeAgent(run().agent, approval, () => plan().compiled),
-    confined: settings.agents?.[run().agent]?.confined !== false,
+    agent: oneEach((name) =>
+      world.makeAgent(name, { approval, settings, plan: () => plan().compiled }),
+    ),
+    confined: (name) => settings.agents?.[name]?.confined !== false,
     // Their parents: a folder that is closed itself cannot be moved out of the way.
     closed: [path.dirname(world.trust.folder), path.dirname(path.dirname(world.cache))],
     setup: approval.setup,
@@ -476,7 +511,7 @@ async function openSite(
     gate: (name) => (introduced ?? approval).gate(name),
     commandsAt: (commit) => stackAt(git, commit, settings),
     async approveAlong(commit, found) {
-      const what = { commit, ...commandsIn(found), agent: run().agent };
+      const what = { commit, ...commandsIn(found), agents: cast.all };
       const more = await approveAlong(approvalFor(opening, what), approval);
       if (!more.ok || !more.value) return more.ok ? succeed(undefined) : more;
       introduced = more.value;
@@ -512,7 +547,7 @@ async function openSite(
           commit: run().tip,
           ...commandsIn(stack),
           gates: run().gates,
-          agent: run().agent,
+          agents: cast.all,
         }),
         { by: `verified phases of ${id}`, at: project.world.now() },
       ),
@@ -526,8 +561,20 @@ async function openSite(
     killNow: world.killNow,
     transcriptBytes: bytesIn(settings.keep?.size ?? "") ?? usualTranscriptBytes,
     attemptMs: (options.attemptMinutes ?? settings.build?.attempt_minutes ?? 60) * minutes,
+    idleMs: (options.idleMinutes ?? settings.build?.idle_minutes ?? 20) * minutes,
+    ...(settings.build?.quiet && { quiet: settings.build.quiet }),
     gateMs: (options.gateMinutes ?? settings.build?.gate_minutes ?? 10) * minutes,
   });
+}
+
+/** Made when its first phase begins; the same for all of them. */
+function oneEach<T>(make: (name: string) => T): (name: string) => T {
+  const made = new Map<string, T>();
+  return (name) => {
+    const known = made.get(name) ?? make(name);
+    made.set(name, known);
+    return known;
+  };
 }
 
 const usualTranscriptBytes = 2 * 1024 ** 3;

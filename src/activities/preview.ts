@@ -9,8 +9,9 @@ import { runPhases } from "../core/plan/run-phases.ts";
 import { openGit } from "../git/call.ts";
 import { commitAt } from "../git/objects.ts";
 import { detectStack } from "../stack.ts";
+import { chooseCast, machineOf } from "./choose-cast.ts";
 import { type Project, readState } from "./hold.ts";
-import { type BuildOptions, chooseAgent, choosePhases, intend, stackAt } from "./start-run.ts";
+import { type BuildOptions, choosePhases, intend, stackAt } from "./start-run.ts";
 
 export interface Preview {
   readonly plan: string;
@@ -40,7 +41,9 @@ export async function previewBuild(
   const phases = runPhases(opened.compiled, project.world.hash, options.fresh === true);
   const only = choosePhases(options, phases, opened.compiled, run);
   if (!only.ok) return only;
-  const agent = chooseAgent(options, settings, opened.compiled, phases);
+  const { compiled } = opened;
+  const machine = machineOf(project.root);
+  const cast = await chooseCast({ options, settings, compiled, phases, run, machine });
   const stack = await stackOf(project, settings);
   if (!stack.ok) return stack;
   const toRun = phases
@@ -53,8 +56,8 @@ export async function previewBuild(
   return succeed({
     plan,
     mode: mode ?? run?.mode ?? null,
-    agent: agent.ok ? agent.value : null,
-    ...(agent.ok ? {} : { agentProblem: agent.failure.message }),
+    agent: cast.ok ? cast.value.usual : null,
+    ...(cast.ok ? {} : { agentProblem: cast.failure.message }),
     ...stack.value,
     compiled: opened.compiled,
     toRun,

@@ -26,7 +26,7 @@ import {
 } from "../git/worktrees.ts";
 import { removeCheckouts } from "./clean-checkout.ts";
 import { copyPrefix, lockMark } from "./publish-index.ts";
-import { landedRef, type RunFolders } from "./run-site.ts";
+import { attemptFolder, interruptedRef, landedRef, type RunFolders } from "./run-site.ts";
 
 export interface Recovery {
   readonly git: Git;
@@ -78,7 +78,7 @@ async function checkTip(git: Git, run: PlanRun): Promise<Result<void>> {
 async function keepHalfDone({ git, run, folders, identity, now }: Recovery): Promise<string[]> {
   const said: string[] = [];
   for (const { id, attempts } of run.phases) {
-    const folder = path.join(folders.attempts, `${run.id}-${id}-${attempts}`);
+    const folder = path.join(folders.attempts, attemptFolder(run, id));
     if (attempts === 0 || !fs.existsSync(folder)) continue;
     const own = gitIn(git, folder);
     if (!fs.existsSync(own.place.gitDir)) continue;
@@ -94,7 +94,7 @@ async function keepHalfDone({ git, run, folders, identity, now }: Recovery): Pro
       at: now(),
       by: identity,
     });
-    const ref = `refs/autobuild/${run.id}/interrupted/${id}-${attempts}`;
+    const ref = interruptedRef(run.id, id, attempts);
     if (kept.ok && (await updateRefs(git, [{ ref, to: kept.value }])).ok) {
       said.push(`what attempt ${attempts} at phase ${id} had done is kept at ${ref}`);
     }

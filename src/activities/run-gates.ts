@@ -11,9 +11,8 @@ import { createReportReader } from "../core/runners/read-report.ts";
 import type { TestFailure, TestReport } from "../core/test-report.ts";
 import { type Ended, type ExecOptions, exec, type Trusted } from "../exec.ts";
 import { shown } from "../safe-text.ts";
-import { slotEnvironment } from "./attempt-phase.ts";
 import { type CheckoutSite, cleanCheckout } from "./clean-checkout.ts";
-import type { RunSite } from "./run-site.ts";
+import { type RunSite, slotEnvironment } from "./run-site.ts";
 import { type Transcript, transcriptMark } from "./transcript.ts";
 
 export interface GateRun {

@@ -4,9 +4,11 @@ import * as path from "node:path";
 import type { Agent } from "../agent.ts";
 import type { RecordedEvent } from "../core/event.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
+import type { QuietHours } from "../core/notice.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { Limits } from "../core/plan/next-moves.ts";
-import type { PlanRun } from "../core/plan/progress.ts";
+import { type PlanRun, phaseOf } from "../core/plan/progress.ts";
+import type { RunEvent } from "../core/plan/run-event.ts";
 import type { RunNews } from "../core/plan/run-news.ts";
 import type { SurfaceEntry } from "../core/trust.ts";
 import type { Trusted } from "../exec.ts";
@@ -30,9 +32,9 @@ export interface RunSite {
   readonly id: string;
   readonly folders: RunFolders;
   readonly identity: Identity;
-  readonly agent: Agent;
+  agent(name: string): Agent;
   /** The agent cannot write the user's own files. */
-  readonly confined: boolean;
+  confined(agent: string): boolean;
   /** Folders of ours elsewhere on the machine that it cannot write either. */
   readonly closed: readonly string[];
   readonly setup: Trusted | undefined;
@@ -85,6 +87,12 @@ export interface RunSite {
   readonly transcriptBytes: number;
   readonly attemptMs: number;
   readonly gateMs: number;
+  /** An agent that has been silent for so long is taken for dead. */
+  readonly idleMs: number;
+  /** Nothing begins in these hours. */
+  readonly quiet?: QuietHours;
+  /** Puts on record what happens while a move is under way, as soon as that can be. */
+  note(event: RunEvent): void;
 }
 
 export interface RunFolders {
@@ -137,8 +145,27 @@ export const scratchIndex = ({ folders, id }: RunSite, slot: number): string =>
 export const landedRef = (run: string): string => `refs/autobuild/${run}/landed`;
 export const attemptRef = (run: string, phase: string, attempt: number): string =>
   `refs/autobuild/${run}/attempts/${phase}-${attempt}`;
+/** What an attempt had done when we died. */
+export const interruptedRef = (run: string, phase: string, attempt: number): string =>
+  `refs/autobuild/${run}/interrupted/${phase}-${attempt}`;
+
+/** Where the last attempt at a phase works: an agent that goes on does so where it was. */
+export function attemptFolder(run: PlanRun, phase: string): string {
+  const { attempts = 0, folder = attempts } = phaseOf(run, phase) ?? {};
+  return `${run.id}-${phase}-${folder}`;
+}
+
 export const attemptBranch = (run: string, phase: string, attempt: number): string =>
   `autobuild/${run}/${phase}-${attempt}`;
+
+/** Each slot has ports of its own, so that two servers under test never meet. */
+export const slotEnvironment = (slot: number): Record<string, string> => ({
+  AUTODEV_SLOT: String(slot),
+  AUTODEV_PORT_BASE: String(firstPort + slot * portsEach),
+  AUTODEV_PORT_COUNT: String(portsEach),
+});
+const firstPort = 20_000;
+const portsEach = 100;
 
 /** Paths that no phase commits and no dirty tree is judged by. */
 export const isOurs = (file: string): boolean =>

@@ -262,6 +262,8 @@ function logEnd(event: RecordedEvent): string[] {
     case "attempt-interrupted":
       return phaseLogEnd({ id: event.phase, status: "interrupted" });
     case "attempt-parked":
+    case "attempt-unable":
+    case "attempt-over-budget":
       return phaseLogEnd({ id: event.phase, status: "parked" });
     default:
       return [];

@@ -5,12 +5,12 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { type Config, readConfig } from "../config.ts";
+import type { Cast } from "../core/agent/cast.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import { phaseNamed } from "../core/plan/edits.ts";
 import { isComplete, type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import type { CommitMode, Gate, RunEvent, RunPhase, Stack } from "../core/plan/run-event.ts";
-import { spelledOut } from "../core/plan/spelled-out.ts";
 import type { Settings } from "../core/settings.ts";
 import type { Git } from "../git/call.ts";
 import { detectStack, type SettledStack, settled } from "../stack.ts";
@@ -33,6 +33,7 @@ export interface BuildOptions {
   readonly attemptMinutes?: number;
   readonly gateMinutes?: number;
   readonly wait?: boolean;
+  readonly idleMinutes?: number;
   readonly trustSha256?: string;
   /** Which phase is to be tried again, and what is to be minded. */
   readonly retry?: { readonly phase: string; readonly note?: string };
@@ -120,39 +121,6 @@ export async function stackAt(
   return detected.ok ? succeed(settled(detected.value, settings)) : detected;
 }
 
-/** `apply` where nothing has to be thought out; else whom the people named. */
-export function chooseAgent(
-  options: BuildOptions,
-  settings: Settings,
-  { plan }: CompiledPlan,
-  phases: readonly RunPhase[],
-): Result<string> {
-  const known = ["apply", ...Object.keys(settings.agents ?? {})];
-  const named = options.agent ?? settings.agent;
-  if (named !== undefined) {
-    if (known.includes(named)) return succeed(named);
-    return fail("no-agent", `there is no agent "${named}"`, {
-      hint: `known: ${known.join(", ")}; .autodev/config.yaml names others (agents: { mine: { command: … } })`,
-    });
-  }
-  const vague = phases
-    .filter(({ skipped }) => skipped === undefined)
-    .map(({ id }) => phaseNamed(plan, id))
-    .filter((phase) => phase !== undefined && spelledOut(phase).missing.length > 0);
-  if (vague.length === 0) return succeed("apply");
-  const own = Object.keys(settings.agents ?? {});
-  const [only] = own;
-  if (only !== undefined && own.length === 1) return succeed(only);
-  const names = vague.slice(0, 5).map((phase) => phase?.written);
-  return fail(
-    "no-agent",
-    `which agent shall do it? apply cannot: ${names.join(", ")}${vague.length > 5 ? " …" : ""} ${vague.length === 1 ? "does" : "do"} not spell out ${vague.length === 1 ? "its" : "their"} files`,
-    {
-      hint: `--agent <name>; known: ${known.join(", ")}; .autodev/config.yaml names others (agents: { mine: { command: … } })`,
-    },
-  );
-}
-
 /** Undefined: all of them. What the chosen ones wait for must be done, or be chosen too. */
 export function choosePhases(
   options: BuildOptions,
@@ -201,14 +169,14 @@ function isDone(run: PlanRun | undefined, phases: readonly RunPhase[], id: strin
 export const runStarted = (start: {
   readonly intended: Intended;
   readonly mode: CommitMode;
-  readonly agent: string;
+  readonly cast: Cast;
   readonly attempts: number;
   readonly stack: Stack;
   readonly gates: readonly Gate[];
   readonly phases: readonly RunPhase[];
   readonly ground: Ground;
 }): Extract<RunEvent, { type: "run-started" }> => {
-  const { intended, mode, agent, attempts, stack, gates, phases, ground } = start;
+  const { intended, mode, cast, attempts, stack, gates, phases, ground } = start;
   const { compiled, sources } = intended.opened;
   const outside = Object.keys(ground.planFiles).length === 0;
   return {
@@ -220,7 +188,8 @@ export const runStarted = (start: {
     target: ground.target,
     targetAt: ground.targetAt,
     base: ground.base,
-    agent,
+    agent: cast.usual,
+    ...(cast.forced !== undefined && { forced: true as const }),
     maxAttempts: attempts,
     stack,
     gates: [...gates],

@@ -7,9 +7,10 @@ import { openGit } from "../git/call.ts";
 import { commitAt } from "../git/objects.ts";
 import { surfaceHash, type TrustPlace, type TrustState, trustState } from "../trust.ts";
 import { partsOf, surfaceFor } from "./approve.ts";
+import { chooseCast, machineOf } from "./choose-cast.ts";
 import { movedMeanwhile } from "./find-ground.ts";
 import { type Project, readState } from "./hold.ts";
-import { type BuildOptions, chooseAgent, intend, stackAt } from "./start-run.ts";
+import { type BuildOptions, intend, stackAt } from "./start-run.ts";
 
 export interface PlanTrust {
   readonly plan: string;
@@ -41,8 +42,11 @@ export async function trustOfPlan(
       : await commitAt(git, "HEAD");
   if (commit === undefined) return fail("no-commits", "the repository has no commit yet");
   const phases = runPhases(opened.compiled, project.world.hash);
-  const agent = chooseAgent(options, settings, opened.compiled, phases);
-  if (!agent.ok) return agent;
+  const { compiled } = opened;
+  const machine = machineOf(project.root);
+  const known = run?.plan === plan ? run : undefined;
+  const cast = await chooseCast({ options, settings, compiled, phases, run: known, machine });
+  if (!cast.ok) return cast;
   const stack = await stackAt(git, commit, settings);
   if (!stack.ok) return stack;
   const what = {
@@ -52,7 +56,7 @@ export async function trustOfPlan(
     gates: stack.value.gates,
     ...(stack.value.setup !== undefined && { setup: stack.value.setup }),
     settings,
-    agent: agent.value,
+    agents: cast.value.all,
     phases: opened.compiled.plan.phases,
   };
   const surface = await surfaceFor(what);

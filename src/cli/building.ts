@@ -115,11 +115,14 @@ export const summaryOf = ({ run, asking, said }: Built): BuildOutput => {
       blockedBy: blocked.get(phase.id) ?? null,
     })),
     landed: run.tip,
-    usage: {},
+    usage: usageOf(run.spent),
     asking: asking.map(({ message, hint }) => ({ message, command: hint ?? null })),
     notices: [...said],
   };
 };
+
+const usageOf = (spent: PlanRun["spent"]): BuildOutput["usage"] =>
+  spent ? { tokens: spent.tokens, cost_usd: spent.cost, seconds: Math.round(spent.ms / 1000) } : {};
 
 const commitOf = (run: PlanRun, id: string): string | null =>
   run.landed.find(({ phase }) => phase === id)?.commit ?? null;

@@ -22,6 +22,14 @@ const DecisionView = z.object({
   reason: z.string(),
 });
 
+const Usage = z
+  .object({
+    tokens: z.number(),
+    cost_usd: z.number().describe("as far as agents tell"),
+    seconds: z.number().describe("in which an agent was at work"),
+  })
+  .describe("What the agents used, where they tell.");
+
 export const StatusOutput = z.object({
   version: z.literal(1),
   root: z.string(),
@@ -47,6 +55,8 @@ export const StatusOutput = z.object({
       plan: z.string(),
       status: z.string(),
       unverified: z.int().optional().describe("complete phases that no gate has seen"),
+      until: z.string().optional().describe("nothing can go on before that"),
+      usage: Usage.optional(),
     }),
   ),
 });
@@ -268,7 +278,7 @@ export const BuildOutput = z.object({
     }),
   ),
   landed: z.string().describe("the commit that holds everything that has landed"),
-  usage: z.record(z.string(), z.number()).describe("what the agents used, where they tell"),
+  usage: Usage.partial(),
   asking: z.array(z.object({ message: z.string(), command: z.string().nullable() })),
   notices: z.array(z.string()),
 });

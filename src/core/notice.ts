@@ -25,6 +25,12 @@ export type Notice = z.infer<typeof Notice>;
 
 const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "a time is written like 22:00");
 
+/** Local time, also across midnight. */
+export const QuietHours = z
+  .strictObject({ from: clock, to: clock })
+  .refine(({ from, to }) => from !== to, "from and to are the same");
+export type QuietHours = z.infer<typeof QuietHours>;
+
 export const NotifySettings = z.strictObject({
   command: z
     .string()
@@ -37,11 +43,9 @@ export const NotifySettings = z.strictObject({
     .boolean()
     .exactOptional()
     .describe("`false`: nothing pops up, neither by the terminal nor by the desktop."),
-  quiet: z
-    .strictObject({ from: clock, to: clock })
-    .refine(({ from, to }) => from !== to, "from and to are the same")
-    .exactOptional()
-    .describe("Local time, also across midnight: nobody is told anything."),
+  quiet: QuietHours.exactOptional().describe(
+    "Local time, also across midnight: nobody is told anything.",
+  ),
 });
 export type NotifySettings = z.infer<typeof NotifySettings>;
 
@@ -167,12 +171,16 @@ export function routeOf(kind: NoticeKind, settings: NotifySettings, minute: numb
 }
 
 /** From its first minute up to, but not including, its last. */
-export function isQuiet(
-  { from, to }: NonNullable<NotifySettings["quiet"]>,
-  minute: number,
-): boolean {
+export function isQuiet({ from, to }: QuietHours, minute: number): boolean {
   const [begin, end] = [minuteOf(from), minuteOf(to)];
   return begin < end ? minute >= begin && minute < end : minute >= begin || minute < end;
+}
+
+/** Until the quiet is over; 0: it is not quiet. */
+export function minutesOfQuiet(hours: QuietHours, minute: number): number {
+  if (!isQuiet(hours, minute)) return 0;
+  const left = minuteOf(hours.to) - minute;
+  return left > 0 ? left : left + 24 * 60;
 }
 
 const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));

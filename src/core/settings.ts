@@ -1,8 +1,56 @@
 /** What people settle in `.autodev/config.yaml`, or for themselves; everything has a default. */
 import { z } from "zod";
+import { Route } from "./agent/route.ts";
 import { sizePattern } from "./keep.ts";
-import { NotifySettings } from "./notice.ts";
+import { NotifySettings, QuietHours } from "./notice.ts";
 import { commitModes } from "./plan/run-event.ts";
+
+const most = z.union([z.number().positive(), z.literal(false)]).exactOptional();
+const CapSettings = z.strictObject({
+  tokens: most.describe("All that was read and written, cached or not; `false`: no limit."),
+  cost: most.describe("In dollars, for agents that tell; `false`: no limit."),
+  minutes: most.describe("In which an agent was at work; `false`: no limit."),
+});
+
+const BudgetSettings = z.strictObject({
+  attempt: CapSettings.omit({ minutes: true }).exactOptional(),
+  phase: CapSettings.exactOptional(),
+  run: CapSettings.exactOptional(),
+});
+
+const agentName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
+
+const AgentEntry = z
+  .strictObject({
+    use: agentName
+      .exactOptional()
+      .describe("An agent that is known: `claude`, `codex`, `gemini` …; `acp`: see `command`."),
+    command: z
+      .string()
+      .min(1)
+      .exactOptional()
+      .describe(
+        "A program of your own: it reads a brief on standard input and writes a result. With `use: acp`, it speaks that protocol.",
+      ),
+    model: z.string().min(1).exactOptional().describe("Of those that the agent has."),
+    args: z.array(z.string()).exactOptional().describe("More arguments for its program."),
+    permissions: z
+      .enum(["full", "edit", "read-only"])
+      .exactOptional()
+      .describe("What it may do in its work tree: all, no commands, or nothing but read; `full`."),
+    fallback: z
+      .array(agentName)
+      .exactOptional()
+      .describe("Who goes on when its account has nothing left, in this order."),
+    confined: z
+      .boolean()
+      .exactOptional()
+      .describe("`false`: it may write your own files too, not only its work tree."),
+  })
+  .refine(({ use, command }) => command === undefined || use === undefined || use === "acp", {
+    message: "a program of your own has no `use`, unless it is acp",
+    path: ["use"],
+  });
 
 export const Settings = z.strictObject({
   state: z
@@ -15,18 +63,16 @@ export const Settings = z.strictObject({
     .exactOptional(),
   agent: z.string().min(1).exactOptional().describe("Who does the work, unless `--agent` says so."),
   agents: z
-    .record(
-      z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
-      z.strictObject({
-        command: z.string().min(1).describe("Reads a brief on standard input, writes a result."),
-        confined: z
-          .boolean()
-          .exactOptional()
-          .describe("`false`: it may write your own files too, not only its work tree."),
-      }),
-    )
+    .record(agentName, AgentEntry)
     .exactOptional()
-    .describe("Programs of your own that can do a phase."),
+    .describe("Agents by names of your own, and what those that are known are to be told."),
+  routes: z
+    .array(Route)
+    .exactOptional()
+    .describe("Who does what: the first that fits a phase or a step counts."),
+  budget: BudgetSettings.exactOptional().describe(
+    "What agents may use up before a person is asked; there are usual limits.",
+  ),
   setup: z
     .string()
     .min(1)
@@ -77,6 +123,14 @@ export const Settings = z.strictObject({
       jobs: z.int().min(1).max(64).exactOptional(),
       attempts: z.int().min(1).max(20).exactOptional(),
       attempt_minutes: z.number().positive().exactOptional(),
+      idle_minutes: z
+        .number()
+        .positive()
+        .exactOptional()
+        .describe("An agent that has been silent for so long is taken for dead; 20."),
+      quiet: QuietHours.exactOptional().describe(
+        "No attempt begins in these hours: your quota is yours.",
+      ),
       gate_minutes: z.number().positive().exactOptional(),
     })
     .exactOptional(),
@@ -88,7 +142,13 @@ export type Settings = z.infer<typeof Settings>;
  * What a person may settle for all projects, in a file of their own. Not what a project is checked
  * by: a commit is audited in other clones, and nobody else has that file.
  */
-export const UserSettings = Settings.pick({ agent: true, agents: true, build: true, notify: true });
+export const UserSettings = Settings.pick({
+  agent: true,
+  agents: true,
+  budget: true,
+  build: true,
+  notify: true,
+});
 
 /** The project's word goes before the user's, key by key. */
 export const mergedSettings = (
@@ -98,11 +158,12 @@ export const mergedSettings = (
   ...user,
   ...project,
   ...joined("agents", user, project),
+  ...joined("budget", user, project),
   ...joined("build", user, project),
   ...joined("notify", user, project),
 });
 
-function joined<K extends "agents" | "build" | "notify">(
+function joined<K extends "agents" | "budget" | "build" | "notify">(
   key: K,
   user: Settings,
   project: Settings,

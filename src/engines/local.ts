@@ -3,20 +3,25 @@
  * activity that performs it, and puts what came of it on record before anything follows from it.
  */
 import { askAgain } from "../activities/ask-again.ts";
+import { askAboutAgent, askAboutBudget } from "../activities/ask-agent.ts";
 import { beginAttempt, workOn } from "../activities/attempt-phase.ts";
 import { takeBaseline } from "../activities/baseline.ts";
 import { hear } from "../activities/hear.ts";
+import type { OpenSite } from "../activities/open-run.ts";
 import { publishPhase, publishRun, review } from "../activities/publish.ts";
 import type { RunSite } from "../activities/run-site.ts";
 import { recordRun } from "../activities/show-run.ts";
 import { landPhase, verifyPhase } from "../activities/verify-phase.ts";
-import { succeed } from "../core/failure.ts";
-import type { Move } from "../core/plan/next-moves.ts";
+import { type Result, succeed } from "../core/failure.ts";
+import { minutesOfQuiet } from "../core/notice.ts";
+import type { Limits, Move } from "../core/plan/next-moves.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
+import type { RunEvent } from "../core/plan/run-event.ts";
 import { type Performed, type RunOutcome, runPlan } from "../core/plan/run-plan.ts";
 
-export async function runLocally(site: RunSite): Promise<RunOutcome> {
+export async function runLocally(site: OpenSite): Promise<RunOutcome> {
   const { limits, project, held, id } = site;
+  const noted = notebook();
   const calledOff = new AbortController();
   const hearing = hear(site);
   const asked = AbortSignal.any([site.signal, hearing.signal]);
@@ -24,32 +29,97 @@ export async function runLocally(site: RunSite): Promise<RunOutcome> {
     ...site,
     signal: AbortSignal.any([asked, calledOff.signal]),
     killNow: AbortSignal.any([site.killNow, hearing.killNow]),
+    note: noted.add,
   };
+  const record = async (events: readonly RunEvent[]): Promise<Result<void>> => {
+    const recorded = await recordRun(held, id, events);
+    if (recorded.ok) site.happened(recorded.value);
+    return recorded.ok ? succeed(undefined) : recorded;
+  };
+  // Whichever comes first; the other is still waited for at the next call.
+  let heard: Promise<readonly RunEvent[]> | undefined;
+  let said: Promise<readonly RunEvent[]> | undefined;
+  let isHeard = false;
   const outcome = await runPlan(site.run(), {
     limits: () => ({
       ...limits,
       now: project.world.now(),
+      ...quietUntil(site),
       stopping: asked.aborted,
       finishing: hearing.isFinishing(),
     }),
     perform: (move, run) => perform(at, move, run),
     async record(events) {
-      const recorded = await recordRun(held, id, events);
+      const recorded = await record(events);
       if (!recorded.ok) return recorded;
-      site.happened(recorded.value);
-      await hearing.recorded();
+      if (isHeard) await hearing.recorded();
+      isHeard = false;
       return succeed(site.run());
     },
     callOff: () => calledOff.abort(),
     async arriving() {
-      const events = await hearing.next();
+      heard ??= hearing.next();
+      said ??= noted.next();
+      const first = await Promise.race([
+        heard.then((events) => ({ events, by: "people" })),
+        said.then((events) => ({ events, by: "us" })),
+      ]);
+      if (first.by === "us") {
+        said = undefined;
+        return first.events;
+      }
+      heard = undefined;
       // Nothing to record: it was heard all the same.
-      if (events.length === 0) await hearing.recorded();
-      return events;
+      if (first.events.length === 0) await hearing.recorded();
+      else isHeard = true;
+      return first.events;
     },
   });
   hearing.end();
+  const rest = noted.rest();
+  if (rest.length > 0 && !outcome.refused) await record(rest);
   return outcome;
+}
+
+/** What happens while moves are under way, until somebody can put it on record. */
+function notebook(): {
+  add(event: RunEvent): void;
+  next(): Promise<readonly RunEvent[]>;
+  rest(): readonly RunEvent[];
+} {
+  let waiting: RunEvent[] = [];
+  let wake: (() => void) | undefined;
+  const rest = (): RunEvent[] => {
+    const all = waiting;
+    waiting = [];
+    return all;
+  };
+  return {
+    add(event) {
+      waiting.push(event);
+      wake?.();
+    },
+    next: () =>
+      new Promise((resolve) => {
+        wake = () => {
+          wake = undefined;
+          // All that come in one go are one transition.
+          setImmediate(() => resolve(rest()));
+        };
+        if (waiting.length > 0) wake();
+      }),
+    rest,
+  };
+}
+
+function quietUntil({ quiet }: Pick<RunSite, "quiet">): Pick<Limits, "quietUntil"> {
+  if (!quiet) return {};
+  const now = new Date();
+  const left = minutesOfQuiet(quiet, now.getHours() * 60 + now.getMinutes());
+  if (left === 0) return {};
+  const end = new Date(now.getTime() + left * 60_000);
+  end.setSeconds(0, 0);
+  return { quietUntil: end.toISOString() };
 }
 
 async function perform(site: RunSite, move: Move, run: PlanRun): Promise<Performed> {
@@ -72,6 +142,10 @@ async function perform(site: RunSite, move: Move, run: PlanRun): Promise<Perform
       return review(site, run);
     case "ask-again":
       return askAgain(site, move.phase, run);
+    case "ask-agent":
+      return askAboutAgent(site, move.phase, run);
+    case "ask-budget":
+      return askAboutBudget(site, move, run);
     case "wait":
       await pause(site, move.until);
       return { is: "done", events: [] };

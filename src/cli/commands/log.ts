@@ -7,6 +7,7 @@ import { openProject, type Project, shown } from "../../project.ts";
 import { eventsAfter, follow } from "../follow.ts";
 import { isOutputGone, print } from "../output.ts";
 import { showPhaseLog } from "../phase-log.ts";
+import { spendWords } from "../render/amounts.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { type Style, styleFor } from "../render/style.ts";
 
@@ -123,6 +124,11 @@ export function sentence(event: RecordedEvent): string {
   }
 }
 
+function byWhom({ agent, continues }: { agent?: string; continues?: number }): string {
+  const goesOn = continues === undefined ? "" : `, going on from attempt ${continues}`;
+  return `${agent === undefined ? "" : ` by ${agent}`}${goesOn}`;
+}
+
 function runSentence(event: RecordedEvent): string {
   switch (event.type) {
     case "run-started":
@@ -132,7 +138,21 @@ function runSentence(event: RecordedEvent): string {
     case "plan-reread":
       return `the plan was changed: ${event.changes.join("; ")}`;
     case "attempt-started":
-      return `phase ${event.phase}: attempt ${event.attempt} started`;
+      return `phase ${event.phase}: attempt ${event.attempt} started${byWhom(event)}`;
+    case "session-opened":
+      return `phase ${event.phase}: ${event.agent} opened session ${event.session}`;
+    case "usage-counted":
+      return `phase ${event.phase}: used ${spendWords(event)}`;
+    case "attempt-unable":
+      return `phase ${event.phase}: ${event.agent} cannot work: ${event.message}`;
+    case "attempt-over-budget":
+      return `phase ${event.phase}: attempt ${event.attempt} was stopped, ${event.over}`;
+    case "budget-raised":
+      return `phase ${event.phase}: may use as much again`;
+    case "run-budget-raised":
+      return "the run may use as much again";
+    case "phase-released":
+      return `phase ${event.phase}: goes on, ${event.reason}`;
     case "attempt-delivered":
       return `phase ${event.phase}: attempt ${event.attempt} delivered ${event.commit.slice(0, 7)}`;
     case "attempt-failed":

@@ -3,11 +3,14 @@
  * instant: a glance mostly tells; the whole look is a bundle of its own.
  */
 import * as path from "node:path";
+import { hasUsed, toldOf } from "../../core/agent/budget.ts";
 import { currentRuns, openDecisions } from "../../core/evolve.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
-import { unverified } from "../../core/plan/progress.ts";
-import { glance, type Look } from "../../project.ts";
+import { earliestParked } from "../../core/plan/next-moves.ts";
+import { type PlanRun, unverified } from "../../core/plan/progress.ts";
+import { glance, type Look, shown } from "../../project.ts";
 import { print, printJson } from "../output.ts";
+import { spendWords } from "../render/amounts.ts";
 import { styleFor } from "../render/style.ts";
 import { summary } from "../render/summary.ts";
 import type { StatusOutput } from "../shapes.ts";
@@ -36,10 +39,21 @@ export function showStatus(look: Look, root: string, options: StatusOptions): nu
     for (const run of currentRuns(look.state)) {
       const unseen = unverified(run).length;
       if (unseen > 0) print(`${run.plan}: ${unseen} complete, unverified: no gate has seen them`);
+      const until = wakeTime(run);
+      if (until !== undefined) print(`${run.plan}: parked until ${shown(until)}`);
+      if (run.spent && hasUsed(run.spent))
+        print(`${run.plan}: ${spendWords(toldOf(run.spent))} used`);
     }
   }
   return 0;
 }
+
+/** When a run that waits goes on; one that has something else to do does not wait. */
+const wakeTime = (run: PlanRun): string | undefined =>
+  run.parkedUntil ??
+  (run.ended === undefined && run.readiness.active.length === 0
+    ? earliestParked(run, { now: new Date().toISOString() })
+    : undefined);
 
 export function statusOutput({ here, state }: Look, root: string): StatusOutput {
   const { flow, step, name, status, subStep, retryCount, cycle, tracker, blockers } = here.state;
@@ -72,9 +86,22 @@ export function statusOutput({ here, state }: Look, root: string): StatusOutput 
     blockers: [...blockers],
     runs: currentRuns(state).map((run) => {
       const unseen = unverified(run).length;
-      const { id, plan, ended } = run;
-      const status = ended ?? "running";
-      return { run: id, plan, status, ...(unseen > 0 && { unverified: unseen }) };
+      const { id, plan, ended, spent } = run;
+      const until = wakeTime(run);
+      return {
+        run: id,
+        plan,
+        status: ended ?? "running",
+        ...(unseen > 0 && { unverified: unseen }),
+        ...(until !== undefined && { until }),
+        ...(spent && {
+          usage: {
+            tokens: spent.tokens,
+            cost_usd: spent.cost,
+            seconds: Math.round(spent.ms / 1000),
+          },
+        }),
+      };
     }),
   };
 }

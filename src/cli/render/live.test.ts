@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { begin, deliver, parked } from "../../../test/run-story.ts";
+import { begin, deliver, parked, used } from "../../../test/run-story.ts";
 import { failed, moment, type PhaseOf, watchedRun } from "../../../test/watched-run.ts";
 import { randomFrom } from "../../../torture/rig.ts";
 import type { RunView } from "../../core/plan/run-view.ts";
@@ -56,13 +56,12 @@ function inTheMiddle(): RunView {
     .at(342, begin("2b", 1, 1))
     .at(345, ...parked("5", moment(4000)));
   story.at(400, failed("2a")).at(401, begin("2a", 2)).at(420, deliver("2b"));
+  story.at(420, used("2a", 84_300, 1.42), used("2b", 31_000, 0.5));
   return story
     .news(
       { phase: "2a", text: "Now I will add the route that verifies the challenge." },
       { phase: "2b", gate: "test", command: "npm test" },
       { phase: "2b", text: "✔ writes an entry for each sign-in (12.3ms)" },
-      { phase: "2a", attempt: 2, usage: { tokens: 84_300, cost: 1.42 } },
-      { phase: "2b", attempt: 1, usage: { tokens: 31_000, cost: 0.5 } },
     )
     .view(431);
 }
@@ -309,7 +308,7 @@ describe("whatever anything is called", () => {
       else if (fate === 2) {
         story.at(2, deliver("p0")).news({ phase: "p0", gate: text(), command: text() });
       }
-      story.news({ phase: "p0", attempt: 1, usage: { tokens: random.below(1e9), cost: 1234.5 } });
+      story.at(2, used("p0", random.below(1e9), 1234.5));
       const view = { ...story.view(random.below(1e6)), asking: [] };
       const columns = random.between(12, 220);
       const rows = random.between(3, 40);

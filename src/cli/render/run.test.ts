@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { begin, deliver } from "../../../test/run-story.ts";
+import { begin, deliver, used } from "../../../test/run-story.ts";
 import { failed, watchedRun } from "../../../test/watched-run.ts";
 import { stillAtWork, storyLines, summaryLines } from "./run.ts";
 import type { Style } from "./style.ts";
@@ -76,8 +76,7 @@ describe("the summary", () => {
       .at(72, failed("a"))
       .at(73, begin("a", 2))
       .at(75, failed("a", { attempt: 2 }));
-    story.at(75, { type: "run-ended", how: "halted" });
-    story.news({ phase: "a", attempt: 1, usage: { tokens: 2_500_000, cost: 4.2 } });
+    story.at(75, used("a", 2_500_000, 4.2), { type: "run-ended", how: "halted" });
     expect(summaryLines(story.run(), story.view(99), plain)).toEqual([
       "✓ C Part c  c000abc  1 min 10 s",
       "✗ A Part a: test failed: `npm test` ended with 1",

@@ -53,6 +53,13 @@ export function storyLines(
       return [
         `${style.yellow("‖")} ${titleOf(run, event.phase)}: parked until ${shown(event.until)}, ${shown(event.reason)}`,
       ];
+    case "attempt-unable":
+      return [
+        `${style.red("✗")} ${titleOf(run, event.phase)}: ${shown(event.agent)} cannot work: ${shown(event.message)}`,
+        `    ${shown(event.hint)}`,
+      ];
+    case "attempt-over-budget":
+      return [`${style.yellow("‖")} ${titleOf(run, event.phase)}: stopped, ${shown(event.over)}`];
     case "baseline-taken":
       return event.unverified
         ? [`${style.yellow("!")} no gate runs here: what is complete is unverified`]

@@ -94,6 +94,10 @@ function changeBy(event: RecordedEvent): Partial<AttemptRecord> {
       const lines = [`${event.reason}, until ${event.until}`];
       return { how: "parked", endedAt: event.at, lines };
     }
+    case "attempt-unable":
+      return { how: "parked", endedAt: event.at, lines: [`${event.agent}: ${event.message}`] };
+    case "attempt-over-budget":
+      return { how: "parked", endedAt: event.at, lines: [event.over] };
     default:
       return {};
   }

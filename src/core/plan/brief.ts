@@ -30,6 +30,8 @@ export interface BriefInput {
     readonly message: string;
     readonly details?: string;
   }[];
+  /** Somebody was in the middle of it: the same agent, or another whose account was empty. */
+  readonly goesOn?: { readonly own: true } | { readonly own: false; readonly from: string };
   /** People's words for this attempt. */
   readonly notes?: readonly string[];
   readonly planFile: string;
@@ -42,6 +44,7 @@ export function writeBrief(input: BriefInput): Brief {
   const { phase, attempt } = input;
   const parts = [
     opening(input),
+    whatLiesThere(input),
     whatWentWrong(input),
     whatPeopleSay(input),
     section(phase),
@@ -67,6 +70,21 @@ const opening = ({ phase, attempt }: BriefInput): string =>
 
 You do this one phase, alone, in the current directory: a checkout of your own, which nobody else
 works in. Other phases are the work of others. This is attempt ${attempt}.`;
+
+/** Half-done work is no promise: whoever goes on looks at it first. */
+function whatLiesThere({ goesOn }: BriefInput): string {
+  if (!goesOn) return "";
+  return goesOn.own
+    ? `## You were interrupted
+
+The current directory is as you left it. Look at what is there (\`git status\`, \`git diff\`), then go
+on; what follows is the whole brief once more.`
+    : `## Somebody else began this
+
+Another agent (${line(goesOn.from)}) began this phase and could not go on. What it had done lies in the
+current directory, uncommitted: see \`git status\` and \`git diff\`. Nobody has checked it. Keep what is
+right, change what is not, and finish the phase.`;
+}
 
 const whatPeopleSay = ({ notes = [] }: BriefInput): string =>
   notes.length === 0

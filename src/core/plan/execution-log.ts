@@ -63,6 +63,10 @@ function storyOf(event: RecordedEvent, before: PlanRun | undefined, after: PlanR
     }
     case "attempt-interrupted":
       return [`${title(event.phase)} INTERRUPTED - ${event.reason}`];
+    case "attempt-unable":
+      return [`${title(event.phase)} WAITING - ${event.agent}: ${event.message}`];
+    case "attempt-over-budget":
+      return [`${title(event.phase)} STOPPED - ${event.over}`];
     case "attempt-parked":
       return [`${title(event.phase)} PARKED until ${wholeSeconds(event.until)}`];
     case "phase-landed": {

@@ -9,7 +9,11 @@
  *  4. A move that waits for a person is withheld; everything that does not depend on it goes on.
  *  5. Whoever is to finish begins nothing; what was begun is carried to its end.
  *  6. Before anything is begun or checked, the gates are seen on what the run builds on.
+ *  7. An agent whose account has nothing left is passed over for the next that may do the phase;
+ *     when there is none, the phase waits for the first that will have something again.
+ *  8. What people let a phase or a run use up is a limit to what begins, never to what has landed.
  */
+import { type Budgets, exceeded, nothingSpent } from "../agent/budget.ts";
 import type { PhaseProgress, PlanRun, RunEnd } from "./progress.ts";
 import { dependenciesMet } from "./readiness.ts";
 
@@ -20,11 +24,17 @@ export type Move =
       readonly phase: string;
       readonly attempt: number;
       readonly slot: number;
+      /** Absent: the run's own. */
+      readonly agent?: string;
     }
   | { readonly do: "work"; readonly phase: string; readonly slot: number }
   | { readonly do: "verify"; readonly phase: string; readonly slot: number }
   | { readonly do: "land"; readonly phase: string; readonly slot: number }
   | { readonly do: "ask-again"; readonly phase: string }
+  /** Its agent needs a person: a login, an installation. */
+  | { readonly do: "ask-agent"; readonly phase: string }
+  /** What may be used up is used up; without a phase: by the whole run. */
+  | { readonly do: "ask-budget"; readonly phase?: string; readonly over: string }
   | { readonly do: "publish"; readonly phase: string }
   | { readonly do: "publish-run" }
   | { readonly do: "review" }
@@ -46,6 +56,11 @@ export interface Limits {
   readonly stopping: boolean;
   /** What is under way comes to its end and is published; after that nothing is begun. */
   readonly finishing?: boolean;
+  /** Who may do a phase, the first choice first; absent: the run's own agent does all. */
+  readonly agents?: (phase: string) => readonly string[];
+  readonly budgets?: Budgets;
+  /** Nothing begins before that: people want their machine, or their quota, for themselves. */
+  readonly quietUntil?: string;
 }
 
 /** Attempts in a row without an outcome; then a person is asked. */
@@ -60,6 +75,8 @@ export const subjectOf = (move: Move): string => {
       return "publishing";
     case "baseline":
       return "baseline";
+    case "ask-budget":
+      return move.phase === undefined ? "budget" : `phase ${move.phase}`;
     case "wait":
     case "end":
       return "run";
@@ -117,19 +134,31 @@ function phaseMoves(
     slots.add(slot);
   }
   if (limits.finishing) return moves;
+  const over = overspent(run, limits);
   for (const at of run.readiness.ready) {
     if (begun >= limits.jobs || slots.size >= limits.jobs) break;
     const phase = run.phases[at];
     if (!phase || limits.only?.has(phase.id) === false) continue;
-    if (occupied.has(`phase ${phase.id}`) || isParked(phase, limits.now)) continue;
-    if (phase.interruptions >= mostInterruptions) {
-      moves.push({ do: "ask-again", phase: phase.id });
+    if (occupied.has(`phase ${phase.id}`) || heldUntil(run, phase, limits) !== undefined) continue;
+    const question = over === undefined ? questionAbout(phase, limits) : undefined;
+    if (question) {
+      moves.push(question);
       continue;
+    }
+    if (over !== undefined) {
+      if (!occupied.has("budget")) moves.push({ do: "ask-budget", over });
+      break;
     }
     const slot = lowestFree(slots);
     slots.add(slot);
     begun++;
-    moves.push({ do: "begin", phase: phase.id, attempt: phase.attempts + 1, slot });
+    moves.push({
+      do: "begin",
+      phase: phase.id,
+      attempt: phase.attempts + 1,
+      slot,
+      ...(limits.agents && { agent: freeAgent(run, phase, limits) ?? run.agent }),
+    });
   }
   return [...moves, ...waiting(run, limits, busy, begun)];
 }
@@ -148,16 +177,62 @@ function waiting(run: PlanRun, limits: Limits, busy: readonly Move[], begun: num
   return already ? [] : [{ do: "wait", until }];
 }
 
-const isParked = ({ state }: PhaseProgress, now: string): boolean =>
-  state.is === "pending" && state.notBefore !== undefined && state.notBefore > now;
+/** What a person has to say before the phase can begin. */
+function questionAbout(phase: PhaseProgress, { budgets }: Limits): Move | undefined {
+  const { id, state, spent = nothingSpent, raised = 0 } = phase;
+  if (phase.interruptions >= mostInterruptions) return { do: "ask-again", phase: id };
+  if (state.is !== "pending") return undefined;
+  if (state.unable) return { do: "ask-agent", phase: id };
+  const over = state.over ?? (budgets && exceeded(spent, budgets.phase, raised + 1));
+  return over === undefined ? undefined : { do: "ask-budget", phase: id, over };
+}
 
-function earliestParked(run: PlanRun, { now, only }: Limits): string | undefined {
+const overspent = (
+  { spent = nothingSpent, raised = 0 }: PlanRun,
+  { budgets }: Limits,
+): string | undefined => budgets && exceeded(spent, budgets.run, raised + 1);
+
+/** The first of those that may do it whose account has something left. */
+const freeAgent = (run: PlanRun, phase: PhaseProgress, limits: Limits): string | undefined =>
+  candidatesFor(run, phase, limits).find((agent) => limitOf(run, agent) <= limits.now);
+
+const candidatesFor = (
+  run: PlanRun,
+  { id }: PhaseProgress,
+  { agents }: Pick<Limits, "agents">,
+): readonly string[] => agents?.(id) ?? [run.agent];
+
+const limitOf = ({ limited = {} }: PlanRun, agent: string): string =>
+  Object.hasOwn(limited, agent) ? (limited[agent] ?? "") : "";
+
+/** When it may begin; undefined: now. */
+function heldUntil(
+  run: PlanRun,
+  phase: PhaseProgress,
+  limits: Pick<Limits, "now" | "agents" | "quietUntil">,
+): string | undefined {
+  const { state } = phase;
+  if (state.is !== "pending") return undefined;
+  const limitsOf = candidatesFor(run, phase, limits).map((agent) => limitOf(run, agent));
+  const free = limitsOf.reduce((first, each) => (each < first ? each : first), limitsOf[0] ?? "");
+  const { quietUntil = "" } = limits;
+  const until = [state.notBefore ?? "", free, quietUntil].reduce((one, other) =>
+    other > one ? other : one,
+  );
+  return until > limits.now ? until : undefined;
+}
+
+/** When the first of those that wait may begin; undefined: none waits. */
+export function earliestParked(
+  run: PlanRun,
+  limits: Pick<Limits, "now" | "only" | "agents" | "quietUntil">,
+): string | undefined {
   let earliest: string | undefined;
   // Whoever was parked had begun: what it waits for is complete.
   for (const at of run.readiness.ready) {
     const phase = run.phases[at];
-    if (!phase || !isParked(phase, now) || only?.has(phase.id) === false) continue;
-    const until = phase.state.is === "pending" ? phase.state.notBefore : undefined;
+    if (!phase || limits.only?.has(phase.id) === false) continue;
+    const until = heldUntil(run, phase, limits);
     if (until !== undefined && (earliest === undefined || until < earliest)) earliest = until;
   }
   return earliest;

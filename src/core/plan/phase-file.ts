@@ -6,6 +6,7 @@
  * that the same run gives the same bytes everywhere and a diff shows only what happened.
  */
 import { z } from "zod";
+import { hasUsed, type Spent } from "../agent/budget.ts";
 import {
   gatesOf,
   isChecked,
@@ -65,6 +66,15 @@ export const PhaseFile = z
       .looseObject({
         subagent_id: z.string().nullish().describe("the attempt's own id"),
         subagent_model: z.string().nullish(),
+        agent: z.string().nullish().describe("who did it, where it is not the run's own agent"),
+        usage: z
+          .looseObject({
+            tokens: z.number().nullish(),
+            cost_usd: z.number().nullish(),
+            seconds: z.number().nullish().describe("in which an agent was at work"),
+          })
+          .nullish()
+          .describe("of all attempts, as far as agents tell"),
         tasks_total: count.nullish(),
         tasks_completed: count.nullish().describe("as the agent says"),
       })
@@ -126,6 +136,7 @@ export const PhaseFile = z
         type: z.string().nullish(),
         message: z.string().nullish(),
         details: z.string().nullish(),
+        kind: z.string().nullish().describe("of an agent that failed: what exactly was the matter"),
         blocking_phase: z.string().nullish().describe("of a blocked phase: the one that failed"),
       })
       .nullish()
@@ -281,11 +292,24 @@ function timestamps(phase: PhaseProgress, begun: boolean): NonNullable<PhaseFile
   };
 }
 
+/** Of all attempts; what an agent does not tell is not there. */
+const usageOf = ({
+  tokens,
+  cost,
+  ms,
+}: Spent): NonNullable<NonNullable<PhaseFile["execution"]>["usage"]> => ({
+  ...(tokens > 0 && { tokens }),
+  ...(cost > 0 && { cost_usd: Math.round(cost * 1e6) / 1e6 }),
+  seconds: Math.round(ms / 1000),
+});
+
 function execution(phase: PhaseProgress, asked: RunPhase): NonNullable<PhaseFile["execution"]> {
   const total = asked.tasks > 0 ? asked.tasks : (phase.claim?.tasksTotal ?? 0);
   return {
     subagent_id: phase.uuid ?? null,
     subagent_model: phase.model ?? null,
+    ...(phase.agent !== undefined && { agent: phase.agent }),
+    ...(phase.spent && hasUsed(phase.spent) && { usage: usageOf(phase.spent) }),
     tasks_total: total,
     tasks_completed: Math.min(phase.claim?.tasksCompleted ?? 0, total),
   };
@@ -392,10 +416,11 @@ function errorRecord(
   blocked: ReadonlyMap<string, string>,
 ): PhaseFile["error"] {
   if (phase.state.is === "failed") {
-    const { type, message, details } = phase.state.error;
+    const { type, message, details, kind } = phase.state.error;
     return {
       type,
       message,
+      ...(kind && { kind }),
       details: details ?? null,
       ...Object.fromEntries(
         errorsOfSeries(phase).map((error, index) => [`attempt_${index + 1}_error`, error.message]),

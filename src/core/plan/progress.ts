@@ -12,7 +12,9 @@
  *  3. `tip` is what dependants start from; `landed` lists how it came about, in order.
  *  4. `published` of those are where people see them; publishing follows the order of landing.
  */
+import { addSpent, nothingSpent, type Spent } from "../agent/budget.ts";
 import type { RecordedEvent } from "../event.ts";
+import { momentOf } from "./moment.ts";
 import { isRetryable, type PhaseError } from "./phase-error.ts";
 import { batchesIn, placeOf, type Readiness, readinessAfter, readinessOf } from "./readiness.ts";
 import type {
@@ -33,6 +35,23 @@ export interface Attempt {
   readonly uuid: string;
   readonly base: string;
   readonly slot: number;
+  /** Absent: the run's own agent. */
+  readonly agent?: string;
+  /** The attempt whose work it began with. */
+  readonly continues?: number;
+  /** Since when somebody is at work. */
+  readonly since?: string;
+}
+
+/** A conversation with an agent that has not come to its end. */
+export interface Session {
+  readonly id: string;
+  readonly agent: string;
+  /** The last attempt that worked in it: what it had done is kept by that number. */
+  readonly attempt: number;
+  readonly base: string;
+  /** What it has used. */
+  readonly tokens: number;
 }
 
 export type Claim = Of<"attempt-delivered">["claim"];
@@ -52,13 +71,22 @@ export interface Verified extends Delivery {
 }
 
 export type PhaseState =
-  | { readonly is: "pending"; readonly notBefore?: string }
+  | {
+      readonly is: "pending";
+      readonly notBefore?: string;
+      /** Not before a person has done something about its agent. */
+      readonly unable?: Unable;
+      /** It has used up what it may: what, of what. */
+      readonly over?: string;
+    }
   | ({ readonly is: "working" } & Attempt)
   | ({ readonly is: "delivered" } & Delivery)
   | ({ readonly is: "verified" } & Verified)
   | ({ readonly is: "landed"; readonly landed: string } & Verified)
   | { readonly is: "skipped"; readonly reason: string }
   | { readonly is: "failed"; readonly error: PhaseError };
+
+export type Unable = Pick<Of<"attempt-unable">, "agent" | "kind" | "message" | "hint">;
 
 export interface PhaseProgress {
   readonly id: string;
@@ -84,6 +112,18 @@ export interface PhaseProgress {
   readonly findings?: Of<"attempt-failed">["findings"];
   readonly checkedAt?: string;
   readonly model?: string;
+  /** By whom the last attempt was made, where it was not the run's own agent. */
+  readonly agent?: string;
+  /** Absent: nobody is in the middle of anything. */
+  readonly session?: Session;
+  /** By which number the folder of the last attempt is called. */
+  readonly folder?: number;
+  /** Of all attempts. */
+  readonly spent?: Spent;
+  /** How often people have let it use as much again. */
+  readonly raised?: number;
+  /** Waits in a row without anything between them. */
+  readonly parks?: number;
 }
 
 export interface Landing {
@@ -113,7 +153,9 @@ export interface PlanRun {
   readonly targetAt: string;
   readonly base: string;
   readonly tip: string;
+  /** Who does what nobody else is named for; `forced`: all of it. */
   readonly agent: string;
+  readonly forced?: true;
   readonly maxAttempts: number;
   readonly stack: Stack;
   readonly gates: readonly Gate[];
@@ -146,6 +188,10 @@ export interface PlanRun {
   /** Absent: under way, or killed. */
   readonly ended?: RunEnd;
   readonly parkedUntil?: string;
+  readonly spent?: Spent;
+  readonly raised?: number;
+  /** By agent: until when its account has nothing left. */
+  readonly limited?: Readonly<Record<string, string>>;
   /** Where its files are, now that another run has taken its place. */
   readonly aside?: string;
 }
@@ -206,8 +252,11 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
       return {
         ...going,
         agent: event.agent ?? run.agent,
+        ...(event.forced && { forced: event.forced }),
         gates: event.gates ?? run.gates,
-        phases: run.phases.map(resumed),
+        // A session that was killed ended with its last event.
+        phases: run.phases.map((phase) => resumed(phase, run.updatedAt)),
+        ...withTime(run, run.updatedAt),
       };
     }
     case "plan-reread": {
@@ -281,6 +330,15 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
         ),
         ...(event.until === undefined ? {} : { parkedUntil: event.until }),
       };
+    case "attempt-parked": {
+      const next = withPhase(run, event.phase, (phase) => parked(phase, event));
+      const { agent, kind, until } = event;
+      // The account has nothing left, whatever the phase: nobody else need find that out.
+      if (kind !== "usage_limit" || agent === undefined) return next;
+      return { ...next, limited: { ...run.limited, [agent]: until } };
+    }
+    case "run-budget-raised":
+      return { ...run, raised: (run.raised ?? 0) + 1 };
     case "run-set-aside":
       // History is in the journal; what nobody goes on with need not be carried along.
       return { ...run, aside: event.aside, order: [], phases: [], landed: [], published: 0 };
@@ -337,8 +395,10 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
   const { state } = phase;
   switch (event.type) {
     case "attempt-started": {
-      const { attempt, uuid, base, slot, at } = event;
+      const { attempt, uuid, base, slot, at, agent, continues, folder } = event;
       const {
+        agent: _agent,
+        folder: _folder,
         endedAt: _,
         claim: __,
         gates: ___,
@@ -348,19 +408,49 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
       } = phase;
       return {
         ...rest,
-        state: { is: "working", attempt, uuid, base, slot },
+        state: {
+          is: "working",
+          attempt,
+          uuid,
+          base,
+          slot,
+          since: at,
+          ...(agent !== undefined && { agent }),
+          ...(continues !== undefined && { continues }),
+        },
         attempts: Math.max(phase.attempts, attempt),
         uuid,
         startedAt: phase.startedAt ?? at,
+        ...(agent !== undefined && { agent }),
+        ...(folder !== undefined && { folder }),
+      };
+    }
+    case "session-opened": {
+      if (state.is !== "working" || state.attempt !== event.attempt) return phase;
+      const { agent, session: id, attempt, model } = event;
+      const tokens = phase.session?.id === id ? phase.session.tokens : 0;
+      return {
+        ...phase,
+        session: { id, agent, attempt, base: state.base, tokens },
+        ...(model !== undefined && { model }),
+      };
+    }
+    case "usage-counted": {
+      const { tokens, cost = 0 } = event;
+      const { session, spent = nothingSpent } = phase;
+      return {
+        ...phase,
+        spent: addSpent(spent, { tokens, cost }),
+        ...(session && { session: { ...session, tokens: session.tokens + tokens } }),
       };
     }
     case "attempt-delivered": {
       if (state.is !== "working") return phase;
-      const { commit, claim, traces, model } = event;
+      const { commit, claim, traces, model, at } = event;
+      const { since: _, ...delivered } = state;
       return {
-        ...phase,
-        state: { ...state, is: "delivered", commit, claim, ...(traces && { traces }) },
-        interruptions: 0,
+        ...settled(worked(phase, at)),
+        state: { ...delivered, is: "delivered", commit, claim, ...(traces && { traces }) },
         claim,
         ...(model === undefined ? {} : { model }),
       };
@@ -370,10 +460,9 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
       const charged = phase.charged + 1;
       const over = charged >= most || !isRetryable(error.type);
       return {
-        ...phase,
+        ...settled(worked(phase, at)),
         state: over ? { is: "failed", error } : { is: "pending" },
         charged,
-        interruptions: 0,
         errors: [...phase.errors, { ...error, attempt }],
         endedAt: at,
         ...(claim && { claim }),
@@ -382,9 +471,18 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
       };
     }
     case "attempt-interrupted":
-      return { ...phase, state: { is: "pending" } };
-    case "attempt-parked":
-      return { ...phase, state: { is: "pending", notBefore: event.until } };
+      return { ...worked(phase, event.at), state: { is: "pending" } };
+    case "attempt-unable": {
+      const { agent, kind, message, hint } = event;
+      const unable = { agent, kind, message, hint };
+      return { ...worked(phase, event.at), state: { is: "pending", unable } };
+    }
+    case "attempt-over-budget":
+      return { ...worked(phase, event.at), state: { is: "pending", over: event.over } };
+    case "budget-raised":
+      return { ...released(phase), raised: (phase.raised ?? 0) + 1 };
+    case "phase-released":
+      return released(phase);
     case "attempt-conflicted": {
       const { files, attempt, at } = event;
       const error: PhaseError = {
@@ -394,7 +492,7 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
       // Once more, on top of what it collided with; after that it is for people.
       const again = phase.conflicts === 0;
       return {
-        ...phase,
+        ...settled(phase),
         state: again ? { is: "pending" } : { is: "failed", error },
         conflicts: phase.conflicts + 1,
         errors: [...phase.errors, { ...error, attempt }],
@@ -415,13 +513,48 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
     case "phase-skipped":
       return { ...phase, state: { is: "skipped", reason: event.reason }, endedAt: event.at };
     case "phase-reset":
-      return { ...freshSeries(phase), state: { is: "pending" } };
+      return { ...freshSeries(settled(phase)), state: { is: "pending" } };
     case "note-given":
       return { ...phase, notes: [...(phase.notes ?? []), event.note] };
     default:
       return phase;
   }
 }
+
+/** The time that somebody was at work on it is counted when he has left it. */
+function worked(phase: PhaseProgress, at: string): PhaseProgress {
+  const { state, spent = nothingSpent } = phase;
+  const ms = state.is === "working" ? timeBetween(state.since, at) : 0;
+  return ms > 0 ? { ...phase, spent: addSpent(spent, { ms }) } : phase;
+}
+
+const timeBetween = (from: string | undefined, to: string): number => {
+  const [began, ended] = [from === undefined ? undefined : momentOf(from), momentOf(to)];
+  return began === undefined || ended === undefined ? 0 : Math.max(0, ended - began);
+};
+
+/** It came to an end: there is no conversation to go on with. */
+function settled(phase: PhaseProgress): PhaseProgress {
+  const { session: _, parks: __, ...rest } = phase;
+  return { ...rest, interruptions: 0 };
+}
+
+function parked(
+  phase: PhaseProgress,
+  { until, agent, kind, at }: At<"attempt-parked">,
+): PhaseProgress {
+  const isAccounts = kind === "usage_limit" && agent !== undefined;
+  return {
+    ...worked(phase, at),
+    state: isAccounts ? { is: "pending" } : { is: "pending", notBefore: until },
+    parks: (phase.parks ?? 0) + 1,
+  };
+}
+
+type At<T extends RunEvent["type"]> = RecordedEvent & Of<T>;
+
+const released = (phase: PhaseProgress): PhaseProgress =>
+  phase.state.is === "pending" ? { ...phase, state: { is: "pending" } } : phase;
 
 const landedNow = (phase: PhaseProgress, landed: string, at: string): PhaseProgress =>
   phase.state.is === "verified"
@@ -438,10 +571,13 @@ function unlanded(phase: PhaseProgress): PhaseProgress {
 }
 
 /** Nobody is at work on it any more; a person who starts again gives a failure a new series. */
-function resumed(phase: PhaseProgress): PhaseProgress {
+function resumed(before: PhaseProgress, at: string): PhaseProgress {
+  const phase = worked(before, at);
   if (phase.state.is === "working") {
     return { ...phase, state: { is: "pending" }, interruptions: phase.interruptions + 1 };
   }
+  // Whoever comes back may have logged in meanwhile.
+  if (phase.state.is === "pending" && phase.state.unable) return released(phase);
   return phase.state.is === "failed" ? { ...freshSeries(phase), state: { is: "pending" } } : phase;
 }
 
@@ -467,7 +603,27 @@ function withPhase(
   if (changed === phase) return run;
   const phases = run.phases.with(at, changed);
   const readiness = readinessAfter(run.readiness, { order: run.order, phases }, at, phase);
-  return { ...run, phases, readiness };
+  return { ...run, phases, readiness, ...spentMore(run, phase, changed) };
+}
+
+/** Kept with the run: to add all phases up each time would make long plans slow. */
+function spentMore(
+  { spent = nothingSpent }: PlanRun,
+  { spent: before = nothingSpent }: PhaseProgress,
+  { spent: after = nothingSpent }: PhaseProgress,
+): Pick<PlanRun, "spent"> {
+  if (before === after) return {};
+  const { tokens, cost, ms } = after;
+  const more = { tokens: tokens - before.tokens, cost: cost - before.cost, ms: ms - before.ms };
+  return { spent: addSpent(spent, more) };
+}
+
+/** What those who were at work when a session was killed had spent on it. */
+function withTime(run: PlanRun, at: string): Pick<PlanRun, "spent"> {
+  return run.phases.reduce<Pick<PlanRun, "spent">>((all, phase) => {
+    const more = spentMore({ ...run, ...all }, phase, worked(phase, at));
+    return more.spent ? more : all;
+  }, {});
 }
 
 export { isComplete } from "./readiness.ts";

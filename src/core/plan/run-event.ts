@@ -131,6 +131,8 @@ const RunStarted = z.object({
   /** What `target` held when the run began; empty: it is yet to be made. */
   targetAt: z.string(),
   agent: z.string(),
+  /** For every phase, whatever the plan and the settings say: somebody has named it. */
+  forced: z.literal(true).exactOptional(),
   maxAttempts: z.int().min(1),
   stack: Stack,
   gates: z.array(Gate),
@@ -144,6 +146,7 @@ const RunStarted = z.object({
 const RunResumed = z.object({
   type: z.literal("run-resumed"),
   agent: z.string().exactOptional(),
+  forced: z.literal(true).exactOptional(),
   gates: z.array(Gate).exactOptional(),
 });
 
@@ -177,6 +180,28 @@ const AttemptStarted = z.object({
   uuid: z.string(),
   base: z.string(),
   slot: z.int().min(0),
+  /** Absent: the run's own. */
+  agent: z.string().exactOptional(),
+  /** It begins with what that attempt had done. */
+  continues: z.int().min(1).exactOptional(),
+  /** In the folder of that one: a session can be gone on with only where it was opened. */
+  folder: z.int().min(1).exactOptional(),
+});
+/** The agent has told by what name it can be found again. */
+const SessionOpened = z.object({
+  type: z.literal("session-opened"),
+  ...attemptOf,
+  agent: z.string(),
+  session: z.string(),
+  model: z.string().exactOptional(),
+});
+/** What an attempt has used since this was last said. */
+const UsageCounted = z.object({
+  type: z.literal("usage-counted"),
+  ...attemptOf,
+  tokens: z.number().min(0),
+  /** In dollars. */
+  cost: z.number().min(0).exactOptional(),
 });
 const AttemptDelivered = z.object({
   type: z.literal("attempt-delivered"),
@@ -200,11 +225,38 @@ const AttemptInterrupted = z.object({
   ...attemptOf,
   reason: z.string(),
 });
-/** A usage limit was reached: waiting is not an attempt. */
+/** A usage limit was reached, a service was down: waiting is not an attempt. */
 const AttemptParked = z.object({
   type: z.literal("attempt-parked"),
   ...attemptOf,
   until: z.string(),
+  reason: z.string(),
+  agent: z.string().exactOptional(),
+  kind: z.enum(troubleKinds).exactOptional(),
+});
+/** The agent cannot work before a person has done something about it. */
+const AttemptUnable = z.object({
+  type: z.literal("attempt-unable"),
+  ...attemptOf,
+  agent: z.string(),
+  kind: z.enum(troubleKinds),
+  message: z.string(),
+  hint: z.string(),
+});
+/** It was stopped because it had used up what it may use. */
+const AttemptOverBudget = z.object({
+  type: z.literal("attempt-over-budget"),
+  ...attemptOf,
+  /** What was used, of what. */
+  over: z.string(),
+});
+/** People let a phase use as much again as it might before. */
+const BudgetRaised = z.object({ type: z.literal("budget-raised"), phase: z.string() });
+const RunBudgetRaised = z.object({ type: z.literal("run-budget-raised") });
+/** What held it up is out of the way. */
+const PhaseReleased = z.object({
+  type: z.literal("phase-released"),
+  phase: z.string(),
   reason: z.string(),
 });
 /** What it did does not fit on what has landed since. */
@@ -313,10 +365,17 @@ export const runEvents = [
   PlanReread,
   BaselineTaken,
   AttemptStarted,
+  SessionOpened,
+  UsageCounted,
   AttemptDelivered,
   AttemptFailed,
   AttemptInterrupted,
   AttemptParked,
+  AttemptUnable,
+  AttemptOverBudget,
+  BudgetRaised,
+  RunBudgetRaised,
+  PhaseReleased,
   AttemptConflicted,
   PhaseVerified,
   PhaseLanded,

@@ -15,8 +15,6 @@ export type RunNews =
   | { readonly phase: string; readonly text: string }
   /** A gate begins; without a phase: on what the run builds on. */
   | { readonly gate: string; readonly command: string; readonly phase?: string }
-  /** What an attempt has used since it last said so. */
-  | { readonly phase: string; readonly attempt: number; readonly usage: Spend }
   | { readonly notice: string }
   /** A session begins: everything so far, and how it is run. */
   | { readonly opened: Opened };

@@ -56,6 +56,8 @@ function goesWell(move: Move, run: PlanRun): Performed {
     case "review":
       return done({ type: "review-passed", commit: run.tip });
     case "ask-again":
+    case "ask-agent":
+    case "ask-budget":
     case "wait":
     case "end":
       return done();

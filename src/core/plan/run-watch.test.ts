@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { begin, resumed } from "../../../test/run-story.ts";
+import { begin, resumed, used } from "../../../test/run-story.ts";
 import { failed, watchedRun } from "../../../test/watched-run.ts";
 import { unwatched, watchEvents } from "./run-watch.ts";
 
@@ -76,16 +76,9 @@ describe("what is said", () => {
   });
 
   it("is added up where it is money", () => {
-    const usage = (phase: string, tokens: number, cost?: number) => ({
-      phase,
-      attempt: 1,
-      usage: { tokens, ...(cost !== undefined && { cost }) },
-    });
-    const story = watchedRun(two).news(
-      usage("a", 1000),
-      usage("a", 500, 0.25),
-      usage("b", Number.NaN, -3),
-    );
+    const story = watchedRun(two)
+      .at(1, begin("a"))
+      .at(1, used("a", 1000), used("a", 500, 0.25), used("b", Number.NaN, -3));
     expect(story.watch().spend).toEqual({
       a: { tokens: 1500, cost: 0.25 },
       b: { tokens: 0, cost: 0 },

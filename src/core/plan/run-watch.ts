@@ -78,6 +78,7 @@ export function watchEvents(watch: RunWatch, events: readonly RecordedEvent[]): 
       const after = timesAfter(before, event, at);
       if (after !== before) times.set(event.phase, after);
     }
+    if (event.type === "usage-counted") next = withSpend(next, event);
     next = watchActivity(next, event);
   }
   return next;
@@ -86,14 +87,7 @@ export function watchEvents(watch: RunWatch, events: readonly RecordedEvent[]): 
 export function watchNews(watch: RunWatch, news: RunNews): RunWatch {
   if ("opened" in news) {
     const { history, jobs, only } = news.opened;
-    const { spend } = watch;
-    return { ...watchEvents({ ...unwatched, spend }, history), jobs, ...(only && { only }) };
-  }
-  if ("usage" in news) {
-    return {
-      ...watch,
-      spend: { ...watch.spend, [news.phase]: addSpend(watch.spend[news.phase], news.usage) },
-    };
+    return { ...watchEvents(unwatched, history), jobs, ...(only && { only }) };
   }
   if ("gate" in news) {
     const { gate, phase } = news;
@@ -116,6 +110,14 @@ export function addSpend(one: Spend | undefined, other: Spend): Spend {
 
 /** What an agent reports is its word: what is no number adds nothing. */
 const real = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0);
+
+const withSpend = (
+  watch: RunWatch,
+  { phase, tokens, cost }: { readonly phase: string } & Spend,
+): RunWatch => {
+  const more = { tokens, ...(cost !== undefined && { cost }) };
+  return { ...watch, spend: { ...watch.spend, [phase]: addSpend(watch.spend[phase], more) } };
+};
 
 function watchSession(
   watch: RunWatch,
@@ -160,6 +162,8 @@ function timesAfter(before: PhaseTimes, event: RecordedEvent, at: number): Phase
     case "attempt-failed":
     case "attempt-interrupted":
     case "attempt-parked":
+    case "attempt-unable":
+    case "attempt-over-budget":
     case "attempt-conflicted":
       return paused(before, at);
     case "phase-landed": {
@@ -183,6 +187,8 @@ function watchActivity(watch: RunWatch, event: RecordedEvent): RunWatch {
     const { baseline: _, ...rest } = watch;
     return rest;
   }
+  // While it works it tells of these: what it printed last is still what it is at.
+  if (event.type === "usage-counted" || event.type === "session-opened") return watch;
   if (!("phase" in event) || !(event.phase in watch.activities)) return watch;
   const { [event.phase]: _, ...activities } = watch.activities;
   return { ...watch, activities };

@@ -1,0 +1,100 @@
+/** What only people can put right about an agent: a login, an installation, what it may use up. */
+import { fail } from "../core/failure.ts";
+import type { Move } from "../core/plan/next-moves.ts";
+import { type PlanRun, phaseOf } from "../core/plan/progress.ts";
+import type { RunEvent } from "../core/plan/run-event.ts";
+import type { Performed } from "../core/plan/run-plan.ts";
+import { askOnce } from "./ask.ts";
+import type { RunSite } from "./run-site.ts";
+
+export async function askAboutAgent(
+  site: RunSite,
+  phase: string,
+  run: PlanRun,
+): Promise<Performed> {
+  const { state, attempts = 1 } = phaseOf(run, phase) ?? {};
+  const unable = state?.is === "pending" ? state.unable : undefined;
+  if (!unable) throw new Error(`nothing keeps phase ${phase} from its agent`);
+  const { agent, message, hint, kind } = unable;
+  return decided(
+    await askOnce(site, {
+      kind: "agent-unable",
+      subject: `${run.id} ${phase}`,
+      cycle: 1,
+      cause: `attempt ${attempts}`,
+      question: `${agent} cannot work on phase ${phase}: ${message}`,
+      options: [
+        { key: "A", text: `Try again (${hint})` },
+        { key: "B", text: "Give the phase up; whatever does not wait for it goes on" },
+      ],
+      recommendation: "A",
+      reason: "nothing is lost: it begins where it was",
+      blocks: `phase ${phase}`,
+    }),
+    {
+      A: { type: "phase-released", phase, reason: `${agent} is to try again` },
+      B: {
+        type: "attempt-failed",
+        phase,
+        attempt: attempts,
+        error: { type: "interrupted", kind, message: `given up: ${message}` },
+      },
+    },
+  );
+}
+
+export async function askAboutBudget(
+  site: RunSite,
+  { phase, over }: Extract<Move, { do: "ask-budget" }>,
+  run: PlanRun,
+): Promise<Performed> {
+  const progress = phase === undefined ? undefined : phaseOf(run, phase);
+  const raised = (phase === undefined ? run.raised : progress?.raised) ?? 0;
+  const who = phase === undefined ? "the run" : `phase ${phase}`;
+  const answer = await askOnce(site, {
+    kind: "budget",
+    subject: `${run.id} ${phase ?? ""}`,
+    cycle: raised + 1,
+    cause: "budget",
+    question: `${who} has used up what it may: ${over}`,
+    options: [
+      { key: "A", text: "Let it use as much again" },
+      {
+        key: "B",
+        text: phase === undefined ? "Stop here" : "Give the phase up; the others go on",
+      },
+    ],
+    recommendation: "B",
+    reason: "look at what it does first: autodev log, autodev diff",
+    blocks: who,
+  });
+  if (phase !== undefined) {
+    return decided(answer, {
+      A: { type: "budget-raised", phase },
+      B: {
+        type: "attempt-failed",
+        phase,
+        attempt: progress?.attempts ?? 1,
+        error: { type: "interrupted", kind: "budget", message: `given up: ${over}` },
+      },
+    });
+  }
+  if (answer.ok && answer.value === "B") {
+    const { failure } = fail("run-halted", `the run has used up what it may: ${over}`, {
+      hint: "raise budget.run in .autodev/config.yaml, then run the same command again",
+    });
+    return { is: "asking", failure };
+  }
+  return decided(answer, { A: { type: "run-budget-raised" }, B: { type: "run-budget-raised" } });
+}
+
+function decided(
+  answer: Awaited<ReturnType<typeof askOnce>>,
+  brings: { readonly A: RunEvent; readonly B: RunEvent },
+): Performed {
+  if (answer.ok) return { is: "done", events: [answer.value === "A" ? brings.A : brings.B] };
+  const { failure } = answer;
+  return failure.code === "decision-required"
+    ? { is: "asking", failure }
+    : { is: "refused", failure };
+}

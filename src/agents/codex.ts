@@ -153,7 +153,8 @@ function itemEvents(stage: Stage, item: Fields, memory: Memory, cwd?: string): A
       const text = textOf(item.text);
       if (!isOver || !text) return [];
       memory.text = text;
-      return [{ type: "text", text }];
+      // The result is for us; there is nothing to read in it.
+      return fieldsIn(text) ? [] : [{ type: "text", text }];
     }
     case "reasoning": {
       const text = textOf(item.text);

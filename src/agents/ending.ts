@@ -39,8 +39,9 @@ export function troubleOf(
   }
   if (ended.idle || ended.timedOut) {
     // Whom it was waiting for is at fault, not the work: trying again at once would be in vain too.
-    const known = told.waitingFor && told.said({ text: told.waitingFor });
-    if (known) return known;
+    const { waitingFor } = told;
+    if (waitingFor)
+      return told.said({ text: waitingFor }) ?? { kind: "network", message: waitingFor };
   }
   if (ended.idle) return { kind: "idle_timeout", message: "it was silent for too long" };
   if (ended.timedOut) return { kind: "timeout", message: "it was not done in time" };

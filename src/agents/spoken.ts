@@ -201,7 +201,8 @@ async function conversation(
 function keepLast(words: string[], line: string): void {
   if (words.push(line.slice(0, mostOfWord)) > mostLastWords) words.shift();
 }
-const [mostLastWords, mostOfWord] = [20, 2000];
+/** An error may stand before a long trace of where it came from. */
+const [mostLastWords, mostOfWord] = [100, 2000];
 
 const whereUnset = (
   defaults: Readonly<Record<string, string>> = {},

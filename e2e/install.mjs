@@ -37,7 +37,9 @@ if (installed.status !== 0) {
 const rebuilt = npm("rebuild", "--ignore-scripts=false", needsItsScript);
 if (rebuilt.status !== 0) console.error(rebuilt.stderr);
 
-const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+const { dependencies, optionalDependencies } = JSON.parse(
+  readFileSync(join(folder, "package.json"), "utf8"),
+);
 for (const [name, version] of Object.entries({
   ...dependencies,
   ...optionalDependencies,

@@ -6,6 +6,8 @@
 import type { Conversation, Reply, ToolCall, Usage } from "./protocols/protocol.ts";
 import { callBash, callMcp, callSubmit, callWrite } from "./tool-choice.ts";
 
+type Headers = Readonly<Record<string, string>>;
+
 export type Step =
   /** Said together with the next tool call, or at the end. */
   | { readonly say: string }
@@ -21,23 +23,28 @@ export type Step =
   | {
       readonly status: number;
       readonly body?: unknown;
-      readonly headers?: Readonly<Record<string, string>>;
+      readonly headers?: Headers;
       readonly times?: number;
     }
+  /** A stream that begins well and then says that it has failed. */
+  | { readonly fail: { readonly code: string; readonly message: string } }
   /** Nothing is ever sent. */
   | { readonly hang: true }
   /** The connection ends in the middle of an answer. */
   | { readonly drop: true }
   /** What each answer from here on says that it has used. */
-  | { readonly usage: Usage };
+  | { readonly usage: Usage }
+  /** What is sent with each answer from here on. */
+  | { readonly headers: Headers };
 
 export type Script = readonly Step[];
 
 export type StatusStep = Extract<Step, { readonly status: number }>;
 
 export type Outcome =
-  | { readonly is: "reply"; readonly reply: Reply }
+  | { readonly is: "reply"; readonly reply: Reply; readonly headers?: Headers }
   | { readonly is: "status"; readonly step: StatusStep }
+  | { readonly is: "fail"; readonly code: string; readonly message: string }
   | { readonly is: "hang" }
   | { readonly is: "drop" };
 
@@ -64,14 +71,18 @@ export function nextOutcome(
   isOver: (step: StatusStep) => boolean,
 ): Outcome {
   let [ahead, usage]: [number, Usage] = [done, usualUsage];
+  let headers: Headers = {};
   let said: string[] = [];
   const reply = (rest: Omit<Reply, "usage">): Outcome => ({
     is: "reply",
     reply: { ...rest, usage },
+    headers,
   });
   for (const step of script) {
     if ("say" in step) said.push(step.say);
     else if ("usage" in step) usage = step.usage;
+    // A status has headers too, which are its own.
+    else if (!("status" in step) && "headers" in step) headers = step.headers;
     else if (isToolStep(step, conversation)) {
       if (ahead === 0) return reply({ ...text(said), call: callFor(step, conversation) });
       ahead--;
@@ -79,6 +90,7 @@ export function nextOutcome(
     } else if (ahead > 0) continue;
     else if ("json" in step) return reply({ text: JSON.stringify(step.json) });
     else if ("refuse" in step) return reply({ text: step.refuse, refused: true });
+    else if ("fail" in step) return { is: "fail", ...step.fail };
     else if ("hang" in step) return { is: "hang" };
     else if ("drop" in step) return { is: "drop" };
     else if ("status" in step && !isOver(step)) return { is: "status", step };

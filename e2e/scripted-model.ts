@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { anthropic } from "./protocols/anthropic.ts";
 import { chat } from "./protocols/chat.ts";
 import { gemini } from "./protocols/gemini.ts";
-import type { Conversation, Protocol, Reply } from "./protocols/protocol.ts";
+import type { Conversation, Protocol, StreamEvent } from "./protocols/protocol.ts";
 import { responses } from "./protocols/responses.ts";
 import { nextOutcome, type Outcome, placeIn, type Script, type StatusStep } from "./script.ts";
 
@@ -44,20 +44,25 @@ export async function startScriptedModel(scripts: Scripts): Promise<ScriptedMode
     return step.times !== undefined && times >= step.times;
   };
 
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await read(request);
+    const path = new URL(request.url ?? "/", "http://model").pathname;
+    const { method = "GET", headers } = request;
+    const protocol = method === "POST" ? protocols.find((one) => one.speaksAt(path)) : undefined;
+    if (!protocol) {
+      requests.push({ method, path, headers, body });
+      sendJson(response, path.endsWith("/models") ? 200 : 404, { data: [] });
+      return;
+    }
+    const conversation = protocol.read(body, path);
+    const asked = { method, path, headers, body, protocol: protocol.name, conversation };
+    requests.push(asked);
+    answer(response, protocol, conversation, outcomeOf(scripts, asked, isOver));
+  };
   const server = createServer((request, response) => {
-    void read(request).then((body) => {
-      const path = new URL(request.url ?? "/", "http://model").pathname;
-      const { method = "GET", headers } = request;
-      const protocol = method === "POST" ? protocols.find((one) => one.speaksAt(path)) : undefined;
-      if (!protocol) {
-        requests.push({ method, path, headers, body });
-        sendJson(response, path.endsWith("/models") ? 200 : 404, { data: [] });
-        return;
-      }
-      const conversation = protocol.read(body, path);
-      const asked = { method, path, headers, body, protocol: protocol.name, conversation };
-      requests.push(asked);
-      answer(response, protocol, conversation, outcomeOf(scripts, asked, isOver));
+    // A request or a script that we do not understand: the agent shows this, and fails.
+    serve(request, response).catch((error: unknown) => {
+      sendJson(response, 400, { error: { message: String(error) } });
     });
   });
   server.listen(0, "127.0.0.1");
@@ -102,6 +107,14 @@ function answer(
       response.writeHead(200, { "content-type": streamType });
       response.write(": \n\n", () => response.destroy());
       return;
+    case "fail": {
+      const failure = protocol.failure(outcome.code, outcome.message);
+      // Some agents try again without a stream.
+      if (!conversation.streamed) return sendJson(response, 529, failure.data);
+      response.writeHead(200, { "content-type": streamType });
+      response.end(eventText(failure));
+      return;
+    }
     case "status": {
       const { status, body, headers = {} } = outcome.step;
       const message = `scripted ${status}`;
@@ -109,7 +122,7 @@ function answer(
       return;
     }
     case "reply":
-      send(response, protocol, conversation, outcome.reply);
+      send(response, protocol, conversation, outcome);
   }
 }
 
@@ -119,18 +132,19 @@ function send(
   response: ServerResponse,
   protocol: Protocol,
   conversation: Conversation,
-  reply: Reply,
+  { reply, headers = {} }: Extract<Outcome, { is: "reply" }>,
 ): void {
   if (!conversation.streamed) {
-    sendJson(response, 200, protocol.write(reply, conversation));
+    sendJson(response, 200, protocol.write(reply, conversation), headers);
     return;
   }
-  response.writeHead(200, { "content-type": streamType });
-  for (const { event, data } of protocol.stream(reply, conversation)) {
-    if (event !== undefined) response.write(`event: ${event}\n`);
-    response.write(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
-  }
-  response.end();
+  response.writeHead(200, { "content-type": streamType, ...headers });
+  response.end(protocol.stream(reply, conversation).map(eventText).join(""));
+}
+
+function eventText({ event, data }: StreamEvent): string {
+  const name = event === undefined ? "" : `event: ${event}\n`;
+  return `${name}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 }
 
 function sendJson(

@@ -36,7 +36,7 @@ export function callWrite(
     };
   }
   const tool = offered(tools, writers);
-  const path = file.path.startsWith("/") ? file.path : `${cwd ?? "."}/${file.path}`;
+  const path = file.path.startsWith("/") ? file.path : [cwd, file.path].filter(Boolean).join("/");
   return {
     name: tool.name,
     input: filled(tool.schema, [

@@ -101,6 +101,7 @@ export const anthropic: Protocol = {
     type: "error",
     error: { type: errorTypes[status] ?? "api_error", message },
   }),
+  failure: (code, message) => named("error", { error: { type: code, message } }),
 };
 
 const named = (type: string, rest: object): StreamEvent => ({

@@ -4,20 +4,28 @@ import {
   cwdIn,
   type Entry,
   type ObjectSchema,
+  type OfferedTool,
   type Protocol,
   type Reply,
+  type ToolCall,
   textOf,
 } from "./protocol.ts";
 
 interface Body {
   readonly model: string;
   readonly stream?: boolean;
-  readonly tools?: readonly {
-    readonly function: { readonly name: string; readonly parameters?: ObjectSchema };
-  }[];
+  readonly tools?: readonly Tool[];
   readonly messages: readonly { readonly role: string; readonly content?: unknown }[];
   readonly response_format?: { readonly type: string };
 }
+
+/** A custom one takes plain text. */
+type Tool =
+  | {
+      readonly type: "function";
+      readonly function: { readonly name: string; readonly parameters?: ObjectSchema };
+    }
+  | { readonly type: "custom"; readonly custom: { readonly name: string } };
 
 export const chat: Protocol = {
   name: "chat",
@@ -27,10 +35,7 @@ export const chat: Protocol = {
     return {
       model,
       streamed: stream === true,
-      tools: (tools ?? []).map(({ function: { name, parameters } }) => ({
-        name,
-        ...(parameters && { schema: parameters }),
-      })),
+      tools: (tools ?? []).map(offered),
       entries: messages.flatMap(({ role, content }): Entry[] => {
         if (role === "tool") return [{ is: "tool-result", text: textOf(content) }];
         return role === "user" ? [{ is: "said", text: textOf(content) }] : [];
@@ -61,7 +66,14 @@ export const chat: Protocol = {
     ];
   },
   error: (status, message) => ({ error: { message, type: "error", code: `scripted_${status}` } }),
+  failure: (code, message) => ({ data: { error: { message, type: "error", code } } }),
 };
+
+function offered(tool: Tool): OfferedTool {
+  if (tool.type === "custom") return { name: tool.custom.name };
+  const { name, parameters } = tool.function;
+  return { name, ...(parameters && { schema: parameters }) };
+}
 
 const choice = (delta: object, finish_reason: string | null) => ({
   index: 0,
@@ -79,16 +91,13 @@ const envelope = (reply: Reply, { model }: Conversation, object: string) => ({
 const message = ({ text, call }: Reply) => ({
   role: "assistant",
   content: text ?? null,
-  ...(call && {
-    tool_calls: [
-      {
-        id: `call_${call.id}`,
-        type: "function",
-        function: { name: call.name, arguments: JSON.stringify(call.input) },
-      },
-    ],
-  }),
+  ...(call && { tool_calls: [{ id: `call_${call.id}`, ...called(call) }] }),
 });
+
+const called = ({ name, input }: ToolCall) =>
+  typeof input === "string"
+    ? { type: "custom", custom: { name, input } }
+    : { type: "function", function: { name, arguments: JSON.stringify(input) } };
 
 function finishReason({ call, refused }: Reply): string {
   if (refused) return "content_filter";

@@ -53,6 +53,7 @@ export const gemini: Protocol = {
   error: (status, message) => ({
     error: { code: status, message, status: statusNames[status] ?? "INTERNAL" },
   }),
+  failure: (code, message) => ({ data: { error: { code: 500, message, status: code } } }),
 };
 
 function entriesOf({ text, functionResponse }: Part): Entry[] {

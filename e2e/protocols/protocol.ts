@@ -65,6 +65,8 @@ export interface Protocol {
   write(reply: Reply, conversation: Conversation): unknown;
   stream(reply: Reply, conversation: Conversation): readonly StreamEvent[];
   error(status: number, message: string): unknown;
+  /** The end of a stream that fails on its way. */
+  failure(code: string, message: string): StreamEvent;
 }
 
 /** `event` only where the protocol names its events; a string is sent as it is. */

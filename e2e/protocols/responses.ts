@@ -60,7 +60,7 @@ export const responses: Protocol = {
       events.push(named("response.output_item.added", { output_index, item }));
       if (item.type === "message") {
         events.push(
-          named("response.output_text.delta", {
+          named(reply.refused ? "response.refusal.delta" : "response.output_text.delta", {
             output_index,
             content_index: 0,
             item_id: item.id,
@@ -73,6 +73,15 @@ export const responses: Protocol = {
     return [...events, named("response.completed", { response: whole })];
   },
   error: (status, message) => ({ error: { message, type: "error", code: `scripted_${status}` } }),
+  failure: (code, message) =>
+    named("response.failed", {
+      response: {
+        id: "resp_failed",
+        object: "response",
+        status: "failed",
+        error: { code, message },
+      },
+    }),
 };
 
 const named = (type: string, rest: object): StreamEvent => ({

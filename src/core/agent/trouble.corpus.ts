@@ -1,8 +1,10 @@
 /**
  * What agents really print when they cannot go on, and what looks like it and is not. Test data:
- * nothing in the program reads it. `source` says where the wording was seen in public; in rows of
- * "ours" it was written after the others. Dates and ids were changed so that they fit the clock
- * below: Friday, 14:30 where the person is.
+ * nothing in the program reads it. `source`: an issue by its number, where the wording was read
+ * (sometimes only its first sentence); "measured", what we saw it print (research/agents.md); a
+ * site, where it is documented, written from memory and not looked up again, except the error
+ * reference of Claude Code; "ours", written after the others. Dates and ids were changed so that
+ * they fit the clock below: Friday, 14:30 where the person is.
  */
 import type { TroubleKind } from "./trouble.ts";
 
@@ -409,7 +411,7 @@ const claude: readonly TroubleRow[] = [
   },
   {
     agent: "claude",
-    source: "measured",
+    source: "ours",
     text: "No conversation found with session ID: 3f0a7b52-7c53-4b1e-9d42-0f6e3a6f3a11",
     kind: "session_not_found",
   },
@@ -417,7 +419,7 @@ const claude: readonly TroubleRow[] = [
   { agent: "claude", source: "measured", text: "error_max_budget_usd", kind: "budget" },
   {
     agent: "claude",
-    source: "measured",
+    source: "ours",
     text: "Reached maximum number of turns (12)",
     kind: "turn_limit",
   },
@@ -544,7 +546,7 @@ const codex: readonly TroubleRow[] = [
   },
   {
     agent: "codex",
-    source: "measured",
+    source: "ours",
     text: "exceeded retry limit, last status: 429 Too Many Requests, request id: 572c4a16-275a-4be4",
     kind: "rate_limit",
   },
@@ -631,7 +633,7 @@ const codex: readonly TroubleRow[] = [
   },
   {
     agent: "codex",
-    source: "measured",
+    source: "ours",
     text: "Error: thread/resume: thread/resume failed: no rollout found for thread id 019b993d-56fc-7211-8f5e-e60280829d8e",
     kind: "session_not_found",
   },
@@ -809,7 +811,7 @@ const gemini: readonly TroubleRow[] = [
   },
   {
     agent: "gemini",
-    source: "measured",
+    source: "ours",
     text: 'Error resuming session: Invalid session identifier "3f0a7b52".',
     kind: "session_not_found",
   },
@@ -1019,7 +1021,7 @@ const others: readonly TroubleRow[] = [
   },
   {
     agent: "opencode",
-    source: "measured",
+    source: "ours",
     text: "Incorrect API key provided: sk-not-a-key. You can find your API key at https://platform.openai.com/account/api-keys.",
     status: 401,
     kind: "auth",
@@ -1038,7 +1040,7 @@ const others: readonly TroubleRow[] = [
   },
   {
     agent: "qwen",
-    source: "measured",
+    source: "ours",
     text: "[API Error: 401 Incorrect API key provided. You can find your API key at https://modelstudio.console.alibabacloud.com]",
     kind: "auth",
   },
@@ -1062,7 +1064,7 @@ const others: readonly TroubleRow[] = [
   },
   {
     agent: "qwen",
-    source: "QwenLM/qwen-code#3302",
+    source: "ours",
     text: "Qwen OAuth quota exceeded: Your free daily quota has been reached.",
     kind: "usage_limit",
   },
@@ -1092,13 +1094,13 @@ const others: readonly TroubleRow[] = [
   },
   {
     agent: "goose",
-    source: "measured",
+    source: "ours",
     text: "Ran into this error: Authentication error: Authentication failed. Please ensure your API keys are valid and have the required permissions. Status: 401 Unauthorized.",
     kind: "auth",
   },
   {
     agent: "goose",
-    source: "aaif-goose/goose#2368",
+    source: "ours",
     text: "Ran into this error: Context length exceeded: input is longer than the model's context window.",
     kind: "context",
   },
@@ -1459,7 +1461,7 @@ const apis: readonly TroubleRow[] = [
   },
   {
     agent: "openrouter",
-    source: "CalmProton in anomalyco/opencode#12219",
+    source: "anomalyco/opencode#12219",
     text: "Prompt tokens limit exceeded: 230799 > 91442. To increase, visit https://openrouter.ai/settings/keys and create a key with a higher monthly limit",
     status: 402,
     kind: "usage_limit",
@@ -1750,13 +1752,13 @@ const heldOutAgain: readonly TroubleRow[] = [
   },
   {
     agent: "claude",
-    source: "anthropics/claude-code issues",
+    source: "ours",
     text: "API Error: The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the second argument to fetch()",
     kind: "network",
   },
   {
     agent: "claude",
-    source: "anthropics/claude-code issues",
+    source: "ours",
     text: 'API Error: 403 {"error":{"type":"forbidden","message":"Request not allowed"}}',
     kind: "auth",
   },
@@ -1783,25 +1785,25 @@ const heldOutAgain: readonly TroubleRow[] = [
   },
   {
     agent: "codex",
-    source: "openai/codex issues",
+    source: "ours",
     text: "stream error: stream disconnected before completion: Transport error: network error: error decoding response body; retrying 1/5 in 194ms…",
     kind: "network",
   },
   {
     agent: "gemini",
-    source: "google-gemini/gemini-cli issues",
+    source: "ours",
     text: "GaxiosError: invalid_grant",
     kind: "auth",
   },
   {
     agent: "gemini",
-    source: "google-gemini/gemini-cli issues",
+    source: "ours",
     text: "FatalAuthenticationError: Manual authorization is required but the current session is non-interactive.",
     kind: "auth",
   },
   {
     agent: "gemini",
-    source: "google-gemini/gemini-cli issues",
+    source: "ours",
     text: "[API Error: exception TypeError: fetch failed sending request]",
     kind: "network",
   },

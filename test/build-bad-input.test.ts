@@ -188,9 +188,9 @@ describe("plans that cannot be built:", { timeout: patience }, () => {
       ".autodev/config.yaml": "agents: { one: { command: a }, two: { command: b } }\n",
     });
     await expectRefused(repo, {
-      exit: 2,
-      says: /which agent shall do it\? apply cannot: 1 does/,
-      hint: /apply, one, two/,
+      exit: 3,
+      says: /which agent shall do the work\? several are in the settings/,
+      hint: /autodev decide/,
     });
   });
 });
@@ -204,7 +204,7 @@ describe("settings that cannot be used are named with their line:", { timeout: p
     ["no time at all", "build:\n  gate_minutes: -1\n", 2, /build\.gate_minutes/],
     ["a list", "- a\n- b\n", 1, /cannot be used/],
     ["a gate's name that is a path", "gates:\n  ../../x: 'true'\n", 2, /gates/],
-    ["an agent without a command", "agents:\n  mine: {}\n", 2, /agents\.mine\.command/],
+    ["an agent without a command", "agents:\n  mine: {}\n", 2, /agents\.mine .*needs a `command`/],
     ["a bomb", bomb(), 1, /config\.yaml/],
   ];
   /** Each line holds the one before nine times over. */

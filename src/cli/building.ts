@@ -1,4 +1,5 @@
 /** A build as the terminal's door sees it: who is asked, what is told meanwhile, how it ended. */
+import { hasUsed } from "../core/agent/budget.ts";
 import { type Result, succeed } from "../core/failure.ts";
 import { blockers, type PlanRun, standingOf, unverified } from "../core/plan/progress.ts";
 import type { RunView } from "../core/plan/run-view.ts";
@@ -122,7 +123,9 @@ export const summaryOf = ({ run, asking, said }: Built): BuildOutput => {
 };
 
 const usageOf = (spent: PlanRun["spent"]): BuildOutput["usage"] =>
-  spent ? { tokens: spent.tokens, cost_usd: spent.cost, seconds: Math.round(spent.ms / 1000) } : {};
+  spent && hasUsed(spent)
+    ? { tokens: spent.tokens, cost_usd: spent.cost, seconds: Math.round(spent.ms / 1000) }
+    : {};
 
 const commitOf = (run: PlanRun, id: string): string | null =>
   run.landed.find(({ phase }) => phase === id)?.commit ?? null;

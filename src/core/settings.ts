@@ -1,5 +1,6 @@
 /** What people settle in `.autodev/config.yaml`, or for themselves; everything has a default. */
 import { z } from "zod";
+import { knownAgents } from "./agent/known.ts";
 import { Route } from "./agent/route.ts";
 import { sizePattern } from "./keep.ts";
 import { NotifySettings, QuietHours } from "./notice.ts";
@@ -52,6 +53,8 @@ const AgentEntry = z
     path: ["use"],
   });
 
+const isKnown = (name: string): boolean => knownAgents.some((each) => each.name === name);
+
 export const Settings = z.strictObject({
   state: z
     .strictObject({
@@ -64,6 +67,17 @@ export const Settings = z.strictObject({
   agent: z.string().min(1).exactOptional().describe("Who does the work, unless `--agent` says so."),
   agents: z
     .record(agentName, AgentEntry)
+    .superRefine((agents, check) => {
+      for (const [name, { command, use }] of Object.entries(agents)) {
+        if (command !== undefined || (use !== undefined && use !== "acp") || isKnown(name))
+          continue;
+        const message =
+          use === "acp"
+            ? "with `use: acp` there has to be a `command`"
+            : "there is no such agent: it needs a `command`, or `use: <a known one>`";
+        check.addIssue({ code: "custom", path: [name], message });
+      }
+    })
     .exactOptional()
     .describe("Agents by names of your own, and what those that are known are to be told."),
   routes: z

@@ -94,13 +94,14 @@ export function statusOutput({ here, state }: Look, root: string): StatusOutput 
         status: ended ?? "running",
         ...(unseen > 0 && { unverified: unseen }),
         ...(until !== undefined && { until }),
-        ...(spent && {
-          usage: {
-            tokens: spent.tokens,
-            cost_usd: spent.cost,
-            seconds: Math.round(spent.ms / 1000),
-          },
-        }),
+        ...(spent &&
+          hasUsed(spent) && {
+            usage: {
+              tokens: spent.tokens,
+              cost_usd: spent.cost,
+              seconds: Math.round(spent.ms / 1000),
+            },
+          }),
       };
     }),
   };

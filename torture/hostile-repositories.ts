@@ -99,6 +99,13 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["doctor", "--fix", "--take", "ours"],
     ["doctor", "--report"],
   ],
+  agents: [["agents"], ["agents", "--all", "--json"]],
+  "agents test": [
+    ["agents", "test", "apply", "--json"],
+    ["agents", "test", "claude"],
+    ["agents", "test", "mine"],
+    ["agents", "test", "mine", "--trust-sha256", "0".repeat(64)],
+  ],
   audit: [
     ["audit", "HEAD"],
     ["audit", "HEAD", "--no-gates", "--json"],

@@ -11,6 +11,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { commandTable } from "../src/cli/table.ts";
+import { knownAgents } from "../src/core/agent/known.ts";
 import { plan, type Site, type Vector, vectors } from "./hostile-vectors.ts";
 import {
   again,
@@ -457,6 +458,8 @@ function allowedHere(): Allowed {
   return {
     programs: new Set([
       ...["git", "flock", "setpriv", "unshare", "mount", "notify-send"].flatMap(real),
+      // The user's own, where there are any: they are asked for their version.
+      ...knownAgents.map(({ program }) => program).flatMap(real),
       process.execPath,
       fs.realpathSync(process.execPath),
     ]),

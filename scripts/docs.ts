@@ -6,6 +6,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import {
+  AgentsOutput,
+  AgentsTestOutput,
   AuditOutput,
   BuildOutput,
   BuildPreviewOutput,
@@ -71,6 +73,8 @@ const shapes = {
   "example-list": ExampleListOutput,
   shell: ShellOutput,
   trust: TrustOutput,
+  agents: AgentsOutput,
+  "agents-test": AgentsTestOutput,
   audit: AuditOutput,
   evidence: Evidence,
   "build-dry-run": BuildPreviewOutput,

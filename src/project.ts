@@ -18,6 +18,7 @@ import {
   readState,
   type World,
 } from "./activities/hold.ts";
+import { type ListedAgents, listAgentsOf, machineOf } from "./activities/list-agents.ts";
 import { type KeptPlace, listKept } from "./activities/list-kept.ts";
 import {
   type Example,
@@ -32,12 +33,15 @@ import { type Removal, removeKept } from "./activities/remove-kept.ts";
 import { foldersOf } from "./activities/run-site.ts";
 import { type BuildOptions, type Intended, intend } from "./activities/start-run.ts";
 import { type People, peopleOf, type Reach } from "./activities/tell-people.ts";
+import { type TestPeople, testAgentOf } from "./activities/test-agent.ts";
 import { transcriptFile } from "./activities/transcript.ts";
 import { trustOfPlan } from "./activities/trust-plan.ts";
+import type { Tried } from "./activities/try-agent.ts";
 import type { Agent } from "./agent.ts";
 import { createApplyAgent } from "./agents/apply.ts";
 import { createCommandAgent } from "./agents/command.ts";
 import { readConfig } from "./config.ts";
+import type { KnownAgent } from "./core/agent/known.ts";
 import type { RecordedEvent } from "./core/event.ts";
 import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
 import { bytesIn, type Cleaning, type Judged, type KeepRule, whatToRemove } from "./core/keep.ts";
@@ -56,8 +60,10 @@ import { grantTrust, revokeTrust, type TrustPlace, trustFolder } from "./trust.t
 export type { AskTrust } from "./activities/approve.ts";
 export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";
+export type { FoundAgent, Presence } from "./activities/find-agents.ts";
 export { attemptNamed, findPhase, type PhaseHistory } from "./activities/find-attempt.ts";
 export * from "./activities/hold.ts";
+export type { ListedAgents } from "./activities/list-agents.ts";
 export { type Example, type LandedCommit, landedCommits } from "./activities/make-example.ts";
 export * from "./activities/open-flow.ts";
 export { type PhaseDiff, phaseDiff } from "./activities/phase-diff.ts";
@@ -73,6 +79,8 @@ export {
 export type { BuildOptions } from "./activities/start-run.ts";
 export { askingPeople } from "./activities/tell-people.ts";
 export { readTranscript } from "./activities/transcript.ts";
+export type { Tried } from "./activities/try-agent.ts";
+export type { AgentEvent } from "./agent.ts";
 export { attached } from "./exec/attached.ts";
 export { initRepository } from "./git.ts";
 export { shown, shownLine } from "./safe-text.ts";
@@ -378,6 +386,43 @@ const agentFor: BuildWorld["makeAgent"] = (name, { approval, plan }): Agent => {
     exec,
   });
 };
+
+/** How each dialect is spoken; without an entry, an agent is known but cannot be spoken to. */
+const speakers: Partial<Record<KnownAgent["dialect"], (known: KnownAgent) => Agent>> = {};
+
+/** Which agents there are on this machine and in the settings. */
+export const listAgents = (
+  cwd: string,
+  world: World = realWorld,
+): Promise<Result<ListedAgents>> => {
+  const project = openProject(cwd, world);
+  return listAgentsOf(project, machineOf(project, exec));
+};
+
+/** Has an agent do a little work, far from every project, and looks whether it was done. */
+export function testAgent(
+  cwd: string,
+  name: string,
+  people: TestPeople,
+  world: World = realWorld,
+): Promise<Result<Tried>> {
+  const project = openProject(cwd, world);
+  return testAgentOf(project, name, people, {
+    machine: machineOf(project, exec),
+    trust: trustPlaceOf(project),
+    folders: [process.getBuiltinModule("node:os").tmpdir(), path.dirname(cacheFolder(""))],
+    make: {
+      apply: (plan) =>
+        createApplyAgent({
+          phase: (id) => phaseNamed(plan().plan, id),
+          shell: () => undefined,
+          exec,
+        }),
+      command: (own, command) => createCommandAgent({ name: own, command, exec }),
+      spoken: (known) => speakers[known.dialect]?.(known),
+    },
+  });
+}
 
 /** Outside the repository, one for each: no agent's work tree is near, nothing there is precious. */
 function cacheFolder(commonDir: string): string {

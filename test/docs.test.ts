@@ -289,6 +289,7 @@ const stories: Readonly<Record<string, Story>> = {
     under: { "3-a-decision-is-required": "a red baseline" },
   },
   "docs/verification.md": { start: "a run that is complete" },
+  "docs/guides/agents.md": { start: "an empty folder" },
   "docs/guides/write-a-plan.md": {
     start: "an empty folder",
     under: { "take-over-one-that-you-have": "a project" },
@@ -557,10 +558,8 @@ function misnamed(text: string): string | undefined {
   if (first === "" || first.startsWith("<") || beside.includes(first)) return undefined;
   const row = first.startsWith("-")
     ? commandTable.find(({ name }) => name === "start")
-    : commandTable.find(
-        ({ name, aliases = [] }) =>
-          name === `${first} ${second}` || name === first || aliases.includes(first),
-      );
+    : (commandTable.find(({ name }) => name === `${first} ${second}`) ??
+      commandTable.find(({ name, aliases = [] }) => name === first || aliases.includes(first)));
   if (!row) {
     const isFamily = commandTable.some(({ name }) => name.startsWith(`${first} `));
     return isFamily && second === "" ? undefined : `no command "${first}"`;

@@ -54,6 +54,8 @@ const recipes: Readonly<Record<string, Recipe>> = {
   shell: { args: ["shell", "1"], code: 2, jsonCode: 0 },
   clean: { args: ["clean", "--dry-run"], code: 0 },
   doctor: { args: ["doctor"], code: 0 },
+  agents: { args: ["agents"], code: 0 },
+  "agents test": { args: ["agents", "test", "apply"], code: 0 },
 };
 
 /** What `--json` prints there is of another shape than what the command otherwise prints. */

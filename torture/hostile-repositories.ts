@@ -11,6 +11,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { commandTable } from "../src/cli/table.ts";
+import { knownAgents } from "../src/core/agent/known.ts";
 import { plan, type Site, type Vector, vectors } from "./hostile-vectors.ts";
 import {
   again,
@@ -98,6 +99,13 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["doctor", "--fix"],
     ["doctor", "--fix", "--take", "ours"],
     ["doctor", "--report"],
+  ],
+  agents: [["agents"], ["agents", "--all", "--json"]],
+  "agents test": [
+    ["agents", "test", "apply", "--json"],
+    ["agents", "test", "claude"],
+    ["agents", "test", "mine"],
+    ["agents", "test", "mine", "--trust-sha256", "0".repeat(64)],
   ],
   audit: [
     ["audit", "HEAD"],
@@ -450,6 +458,8 @@ function allowedHere(): Allowed {
   return {
     programs: new Set([
       ...["git", "flock", "setpriv", "unshare", "mount", "notify-send"].flatMap(real),
+      // The user's own, where there are any: they are asked for their version.
+      ...knownAgents.map(({ program }) => program).flatMap(real),
       process.execPath,
       fs.realpathSync(process.execPath),
     ]),

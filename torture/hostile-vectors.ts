@@ -847,6 +847,8 @@ const ownNames = [
   "npm",
   "test",
   "notify-send",
+  "claude",
+  "codex",
 ];
 
 const tree: Vector[] = [

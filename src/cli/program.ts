@@ -44,6 +44,8 @@ export function createProgram(finish: (code: number) => void): Command {
     .description("Drives AI coding agents through long software work and never loses its place.")
     .version(AUTODEV_VERSION, "-V, --version", "print the version")
     .helpCommand(false)
+    // `agents test x --json`: what is typed after a command is that command's, not its family's.
+    .enablePositionalOptions()
     .showHelpAfterError("(autodev help lists the commands)")
     .exitOverride()
     .configureOutput({
@@ -74,6 +76,7 @@ function addCommand(program: Command, row: CommandRow, finish: (code: number) =>
     .description(row.what)
     .helpGroup(own === undefined ? groupTitles[row.group] : "Commands:")
     .addHelpText("after", `\nExamples:\n${row.examples.map((line) => `  ${line}`).join("\n")}`);
+  command.enablePositionalOptions();
   for (const { name, what } of row.arguments ?? []) command.argument(name, what);
   for (const { flags, what, choices, number, decimal } of row.options ?? []) {
     const option = new Option(flags, what);

@@ -417,6 +417,75 @@ export const CleanOutput = z.object({
 });
 export type CleanOutput = z.infer<typeof CleanOutput>;
 
+export const AgentsOutput = z.object({
+  version: z.literal(1),
+  agents: z.array(
+    z.object({
+      name: z.string(),
+      title: z.string(),
+      kind: z
+        .enum(["built-in", "known", "command"])
+        .describe("command: one of the settings; it is listed and never run here"),
+      program: z.string().nullable().describe("as it is called on PATH"),
+      path: z.string().nullable().describe("null: it is not there"),
+      installed: z.boolean(),
+      version: z.string().nullable(),
+      login: z.enum(["yes", "no", "unknown"]).nullable().describe("null: there is none to have"),
+      loginBy: z
+        .string()
+        .nullable()
+        .describe("a variable, a file or a command; never what is in it"),
+      can: z
+        .object({
+          resume: z.boolean().describe("goes on with a session that was broken off"),
+          structured: z.enum(["native", "tool"]).describe("how its result comes back"),
+          permissions: z.enum(["asked", "mode"]).describe("asked: before each tool that needs it"),
+          usage: z.boolean().describe("tells its tokens"),
+          cost: z.boolean().describe("tells dollars"),
+          interrupt: z.boolean().describe("leaves off when it is told to"),
+        })
+        .nullable(),
+      install: z.string().nullable(),
+      logIn: z.string().nullable(),
+      note: z.string().nullable(),
+    }),
+  ),
+  default: z
+    .object({
+      spelledOut: z.string().nullable().describe("for plans that spell out all their files"),
+      name: z.string().nullable().describe("for all others; null: it has to be said"),
+      candidates: z.array(z.string()).describe("who could be meant, where it has to be said"),
+      why: z.string(),
+    })
+    .describe("whom a build takes when nobody was named"),
+});
+export type AgentsOutput = z.infer<typeof AgentsOutput>;
+
+export const AgentsTestOutput = z.object({
+  version: z.literal(1),
+  name: z.string(),
+  works: z.boolean(),
+  outcome: z.enum(["done", "failed", "limited", "unable", "stopped"]),
+  checks: z.array(
+    z.object({
+      name: z.enum(["started", "session", "file", "result", "usage", "processes"]),
+      state: z
+        .enum(["passed", "failed", "warning", "skipped"])
+        .describe("warning: it can work all the same"),
+      what: z.string(),
+    }),
+  ),
+  message: z.string(),
+  hint: z.string().nullable().describe("the way out"),
+  seconds: z.number(),
+  model: z.string().nullable(),
+  usage: z
+    .object({ tokens: z.int(), cost: z.number().nullable().describe("in dollars") })
+    .nullable()
+    .describe("null: it does not tell"),
+});
+export type AgentsTestOutput = z.infer<typeof AgentsTestOutput>;
+
 export const BuildPreviewOutput = z.object({
   version: z.literal(1),
   plan: z.string(),

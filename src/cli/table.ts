@@ -428,6 +428,35 @@ export const commandTable: readonly CommandRow[] = [
     shape: "doctor",
   },
   {
+    name: "agents",
+    group: "care",
+    what: "list the agents: which are installed, of what version, logged in or not, what each can do",
+    options: [
+      { flags: "--all", what: "those that are not installed too, and how to get them" },
+      json,
+      noColor,
+    ],
+    examples: ["autodev agents", "autodev agents --all", "autodev agents --json"],
+    shape: "agents",
+  },
+  {
+    name: "agents test",
+    group: "care",
+    what: "have an agent do a piece of work that takes seconds, and say whether it works; it may cost a few cents",
+    arguments: [{ name: "<name>", what: "one of autodev agents" }],
+    options: [
+      {
+        flags: "--trust-sha256 <hash>",
+        what: "in CI: run the repository's own command if this is its hash",
+      },
+      noInput,
+      json,
+      noColor,
+    ],
+    examples: ["autodev agents test apply", "autodev agents test claude --json"],
+    shape: "agents-test",
+  },
+  {
     name: "clean",
     group: "care",
     what: "say what autodev keeps on disk, and remove what is old",

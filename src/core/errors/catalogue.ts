@@ -1,4 +1,5 @@
 /** All of it in one list, found by code: what `autodev help <code>` and the reference are made of. */
+import { nearest, plain } from "../nearest.ts";
 import { isRetryable } from "../plan/phase-error.ts";
 import { planFindingTable } from "../plan/plan.ts";
 import { findingTable } from "../verification/finding-table.ts";
@@ -96,37 +97,6 @@ export function explanationsOf(code: string): readonly Explained[] {
 export function suggestionsFor(topic: string, others: readonly string[]): readonly string[] {
   const wanted = plain(topic);
   const codes = [...new Set([...others, ...catalogue.map((each) => each.code)])];
-  const near = codes
-    .map((each) => ({ code: each, away: distanceOf(wanted, plain(each)) }))
-    .filter((each) => each.away <= Math.max(wanted.length, each.code.length) / 3)
-    .sort((a, b) => a.away - b.away);
   const holding = codes.filter((each) => wanted.length > 3 && plain(each).includes(wanted));
-  return [...new Set([...near.map((each) => each.code), ...holding])].slice(0, 4);
-}
-
-const plain = (code: string): string => code.trim().toLowerCase().replaceAll("_", "-");
-
-/** Letters to change, add, drop or swap with their neighbour. */
-function distanceOf(a: string, b: string): number {
-  let [earlier, before]: [number[], number[]] = [
-    [],
-    Array.from({ length: b.length + 1 }, (_, at) => at),
-  ];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      row.push(
-        Math.min(
-          (row[j - 1] ?? 0) + 1,
-          (before[j] ?? 0) + 1,
-          (before[j - 1] ?? 0) + same,
-          ...(swapped ? [(earlier[j - 2] ?? 0) + 1] : []),
-        ),
-      );
-    }
-    [earlier, before] = [before, row];
-  }
-  return before[b.length] ?? 0;
+  return [...new Set([...nearest(topic, codes), ...holding])].slice(0, 4);
 }

@@ -1,0 +1,49 @@
+/** Which agents could be named here: those of the machine, and those of the settings. */
+import { readConfig } from "../config.ts";
+import { type Result, succeed } from "../core/failure.ts";
+import type { exec as realExec } from "../exec.ts";
+import {
+  type FoundAgent,
+  findAgents,
+  type Machine,
+  type Presence,
+  presenceOf,
+} from "./find-agents.ts";
+import type { Project } from "./hold.ts";
+
+export interface OwnAgent {
+  readonly name: string;
+  readonly command: string;
+  /** Of its first word, where that is the name of a program. It is looked for, never run. */
+  readonly program?: Presence;
+}
+
+export interface ListedAgents {
+  readonly found: readonly FoundAgent[];
+  /** Those of the settings. */
+  readonly own: readonly OwnAgent[];
+  /** Whom the settings name. */
+  readonly named?: string;
+}
+
+export async function listAgentsOf(
+  { root }: Project,
+  machine: Machine,
+): Promise<Result<ListedAgents>> {
+  const settings = readConfig(root);
+  if (!settings.ok) return settings;
+  const { agents = {}, agent: named } = settings.value;
+  const own = Object.entries(agents).map(([name, { command }]): OwnAgent => {
+    const word = /^\s*([\w.+-]+)(?=\s|$)/.exec(command)?.[1];
+    return { name, command, ...(word !== undefined && { program: presenceOf(word, machine) }) };
+  });
+  const found = await findAgents(machine);
+  return succeed({ found, own, ...(named !== undefined && { named }) });
+}
+
+export const machineOf = ({ repository, world }: Project, exec: typeof realExec): Machine => ({
+  env: process.env,
+  ...(repository && { root: repository.root }),
+  exec,
+  marker: `agents-${world.uuid()}`,
+});

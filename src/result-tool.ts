@@ -205,7 +205,6 @@ const spokenVersion = (asked: unknown): string | undefined =>
 
 const toolOf = ({ schema }: Offer): object => ({
   name: resultToolName,
-  title: "Submit the result",
   description:
     "Hands in the result of your work. Call it once, when everything is done or cannot be done; " +
     "only a result that was handed in counts. If it is refused, mend what is said and call it again.",

@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts", "torture/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "test/**/*.test.ts", "torture/**/*.test.ts", "e2e/*.test.ts"],
     pool: "threads",
     isolate: false,
     // Most tests wait for processes of theirs: one more than there are cores keeps all of them busy.

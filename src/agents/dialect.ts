@@ -61,6 +61,8 @@ export interface Launch {
   readonly shell?: Trusted;
   /** On top of the user's own; undefined: taken away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The same, where the user has not said otherwise. */
+  readonly defaults?: Readonly<Record<string, string>>;
   /** Written into the scratch folder before it starts. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -94,6 +96,6 @@ export interface Ending {
   readonly model?: string;
   /** It says that it was told to leave off. */
   readonly cancelled?: true;
-  /** What went wrong; `kind`: when the program names it without doubt. */
-  readonly trouble?: Said & { readonly kind?: TroubleKind };
+  /** What went wrong; `kind` and `until` (ISO): when the program names them without doubt. */
+  readonly trouble?: Said & { readonly kind?: TroubleKind; readonly until?: string };
 }

@@ -15,6 +15,9 @@ export function troubleOf(
     said(said: Said): Trouble | undefined;
     answered(text: string): Trouble | undefined;
     readonly submitted: unknown;
+    /** Why it was trying again, when that is the last that was heard of it. */
+    readonly waitingFor: string | undefined;
+    readonly lastWords: readonly string[];
   },
 ): Trouble | undefined {
   if (ended.notStarted !== undefined) return { kind: "spawn", message: ended.notStarted };
@@ -22,21 +25,28 @@ export function troubleOf(
     const { trouble } = ending;
     const known = told.said(trouble);
     const kind = trouble.kind ?? known?.kind ?? "crash";
+    const until = trouble.until ?? known?.until;
     return {
       kind,
       message: trouble.text,
       ...(trouble.status !== undefined && { status: trouble.status }),
-      ...(known?.until !== undefined && { until: known.until }),
+      ...(until !== undefined && { until }),
     };
   }
   if (ending) {
     const isAnswered = ending.structured !== undefined || told.submitted !== undefined;
     return isAnswered ? undefined : told.answered(ending.text);
   }
+  if (ended.idle || ended.timedOut) {
+    // Whom it was waiting for is at fault, not the work: trying again at once would be in vain too.
+    const { waitingFor } = told;
+    if (waitingFor)
+      return told.said({ text: waitingFor }) ?? { kind: "network", message: waitingFor };
+  }
   if (ended.idle) return { kind: "idle_timeout", message: "it was silent for too long" };
   if (ended.timedOut) return { kind: "timeout", message: "it was not done in time" };
   // Some say it on their way out, and only there.
-  return told.said({ text: ended.tail.slice(-20).join("\n") });
+  return told.said({ text: told.lastWords.join("\n") });
 }
 
 export interface EndOfWork {
@@ -105,6 +115,10 @@ function inTrouble(end: EndOfWork, trouble: Trouble, details: string): AgentOutc
     case "auth":
       return { is: "unable", trouble, hint: `log in to ${name}, or set its key, then try again` };
     case "spawn":
+      // No folder to work in, no memory: that the program is installed would not help.
+      if (!/ is not on PATH$/.test(message)) {
+        return failed(kind, `${name} could not be started: ${message}`, details);
+      }
       return { is: "unable", trouble, hint: `install ${name}, or choose another agent (--agent)` };
     case "idle_timeout":
       return failed(kind, `${name} was silent for ${seconds(run.idleMs ?? 0)}`, details);

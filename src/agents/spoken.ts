@@ -88,6 +88,8 @@ async function once(deps: SpokenDeps, brief: Brief, run: AgentRun): Promise<Once
       said: (text) => troubleIn(text, deps.moment()),
       answered: (text) => troubleAsAnswer(text, deps.moment()),
       submitted: tool?.submitted(),
+      waitingFor: heard.waitingFor,
+      lastWords: heard.lastWords,
     });
     const outcome = outcomeOf({
       name: deps.name,
@@ -106,6 +108,10 @@ async function once(deps: SpokenDeps, brief: Brief, run: AgentRun): Promise<Once
 interface HeardOut {
   readonly ended: Ended;
   readonly ending: Ending | undefined;
+  /** Why it was trying again, when that is the last that was heard of it. */
+  readonly waitingFor: string | undefined;
+  /** What it said beside its dialect: some say only there why they cannot begin. */
+  readonly lastWords: readonly string[];
 }
 
 /** From the first word to the last process. */
@@ -122,6 +128,8 @@ async function conversation(
   let ending: Ending | undefined;
   let to: Talk | undefined;
   let patience: NodeJS.Timeout | undefined;
+  let waitingFor: string | undefined;
+  const lastWords: string[] = [];
   const utter = ({ say = [], hangUp }: Words): void => {
     for (const line of say) to?.say(line);
     if (hangUp) to?.hangUp();
@@ -141,7 +149,10 @@ async function conversation(
   const hear = (line: string): void => {
     tell(run, { type: "raw", line });
     const heard = understood(talk, line);
-    for (const event of heard.events) tell(run, event);
+    for (const event of heard.events) {
+      waitingFor = event.type === "retry" ? event.why : undefined;
+      tell(run, event);
+    }
     if (heard.ending && !ending) {
       ending = heard.ending;
       finish();
@@ -152,12 +163,15 @@ async function conversation(
   const command: Trusted | OwnProgram = shell ?? { program, args };
   try {
     run.signal.addEventListener("abort", onStop);
+    // While the files were written, nobody was listening yet.
+    if (run.signal.aborted) leaving.abort();
     const ended = await exec(command, {
       cwd: run.cwd,
       env: {
         ...run.env,
         AUTODEV_PHASE: brief.phase,
         AUTODEV_ATTEMPT: String(brief.attempt),
+        ...whereUnset(launch.defaults, run.env),
         ...launch.env,
       },
       talk(opened) {
@@ -173,16 +187,34 @@ async function conversation(
       lineBytes: mostLineBytes,
       tailLines: 60,
       onLine: (line, stream) => {
+        if (stream === "err" || !line.startsWith("{")) keepLast(lastWords, line);
         if (stream === "out") hear(line);
         else tell(run, { type: "raw", line: stderrLine(line) });
       },
     });
-    return { ended: leftByItself(ended, run), ending };
+    return { ended: leftByItself(ended, run), ending, waitingFor, lastWords };
   } finally {
     clearTimeout(patience);
     run.signal.removeEventListener("abort", onStop);
   }
 }
+
+/** Not the dialect's own lines: they are full of what it reads and writes, which may be anything. */
+function keepLast(words: string[], line: string): void {
+  if (words.push(line.slice(0, mostOfWord)) > mostLastWords) words.shift();
+}
+/** An error may stand before a long trace of where it came from. */
+const [mostLastWords, mostOfWord] = [100, 2000];
+
+const whereUnset = (
+  defaults: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>>,
+): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(defaults).filter(
+      ([name]) => env[name] === undefined && process.env[name] === undefined,
+    ),
+  );
 
 /** How long a program may stay after its last word, before it is asked to go. */
 const afterLastWordMs = 3000;

@@ -4,8 +4,9 @@
  * own tool, without which no result could be handed in.
  */
 import type { KnownCall } from "./acp-updates.ts";
-import { type Fields, listOf, textOf } from "./acp-wire.ts";
+import { wordsOf } from "./acp-wire.ts";
 import type { Permission } from "./dialect.ts";
+import { type Fields, listOf } from "./json-line.ts";
 
 const reading = ["read", "search", "think"];
 const editing = [...reading, "edit", "delete", "move"];
@@ -29,7 +30,7 @@ export function optionFor(isYes: boolean, options: unknown): string | undefined 
   const kinds = isYes ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
   const offered = listOf(options);
   const chosen = kinds.flatMap((kind) => offered.filter((each) => each.kind === kind))[0];
-  return textOf(chosen?.optionId);
+  return wordsOf(chosen?.optionId);
 }
 
 export const chosen = (optionId: string | undefined): Fields =>

@@ -20,6 +20,16 @@ export interface AcpProfile {
   /** False: its way back into a session loses it. */
   readonly resumes?: false;
   readonly cost?: true;
+  /** What it says of itself as if it were an answer, each in a chunk of its own. */
+  readonly asides?: Asides;
+  /** An error that is its whole answer; a group `status` is that of its model's service. */
+  readonly error?: RegExp;
+}
+
+export interface Asides {
+  readonly is: RegExp;
+  /** Of these, that it tries again. */
+  readonly retry: RegExp;
 }
 
 export const acpProfiles = {
@@ -35,18 +45,26 @@ export const acpProfiles = {
     args: ["acp"],
     model: { env: "GOOSE_MODEL" },
     modes: { full: "auto", edit: "approve", "read-only": "approve" },
+    error: /^Ran into this error: (?:.{0,200}?\((?<status>[45]\d\d) )?/s,
     cost: true,
   },
   copilot: {
     program: "copilot",
     args: ["--acp", "--no-auto-update"],
     model: { arg: "--model" },
+    asides: { is: /^(?:Info|Warning|Error): /, retry: /\bRetrying\.\.\.$/ },
+    error: /^Error: .{0,400}?(?:\(HTTP |Last error: .{0,40}?)(?<status>[45]\d\d)\b/s,
   },
   opencode: {
     program: "opencode",
     args: ["acp"],
     // A newer version of itself in the middle of the work is nobody's wish.
     env: { OPENCODE_DISABLE_AUTOUPDATE: "1" },
+    // It asks for nothing unless it is told to.
+    envFor: {
+      edit: { OPENCODE_PERMISSION: '{"bash":"ask","webfetch":"ask"}' },
+      "read-only": { OPENCODE_PERMISSION: '{"edit":"ask","bash":"ask","webfetch":"ask"}' },
+    },
     cost: true,
   },
   qwen: {

@@ -1,7 +1,8 @@
 /** What an ACP session offers to be chosen, and what is chosen of it before the prompt. */
 import type { AcpProfile } from "./acp-profiles.ts";
-import { type Fields, fieldsOf, listOf, textOf } from "./acp-wire.ts";
+import { fieldsOf, wordsOf } from "./acp-wire.ts";
 import type { Ask } from "./dialect.ts";
+import { type Fields, listOf } from "./json-line.ts";
 
 export interface Opened {
   readonly id: string;
@@ -31,7 +32,7 @@ export interface Setting {
 }
 
 export function openedIn(result: Fields): Opened | undefined {
-  const id = textOf(result.sessionId);
+  const id = wordsOf(result.sessionId);
   if (id === undefined) return undefined;
   const { availableModes, currentModeId } = fieldsOf(result.modes);
   const { availableModels, currentModelId } = fieldsOf(result.models);
@@ -88,14 +89,14 @@ function among(
 ): Choice {
   const offered = listOf(list).flatMap((each) => offeredAs(each[key], each.name));
   if (offered.length === 0) return { offered };
-  const now = textOf(current);
+  const now = wordsOf(current);
   return { offered, set, ...(now !== undefined && { current: now }) };
 }
 
 /** Options can stand in groups. */
 function optionOf(result: Fields, category: string): Choice {
   const option = listOf(result.configOptions).find((each) => each.category === category);
-  const configId = textOf(option?.id);
+  const configId = wordsOf(option?.id);
   if (!option || configId === undefined) return { offered: [] };
   const offered = listOf(option.options).flatMap((each) => [each, ...listOf(each.options)]);
   return among(offered, "value", option.currentValue, (value) => ({
@@ -105,8 +106,8 @@ function optionOf(result: Fields, category: string): Choice {
 }
 
 const offeredAs = (value: unknown, name: unknown): readonly Offered[] => {
-  const id = textOf(value);
-  const shown = textOf(name);
+  const id = wordsOf(value);
+  const shown = wordsOf(name);
   return id === undefined ? [] : [{ value: id, ...(shown !== undefined && { name: shown }) }];
 };
 

@@ -4,8 +4,9 @@
  * headers, or only a text, which `troubleIn` reads.
  */
 import type { TroubleKind } from "../core/agent/trouble.ts";
-import { type Fields, fieldsOf, textOf, type WireError } from "./acp-wire.ts";
+import { fieldsOf, type WireError, wordsOf } from "./acp-wire.ts";
 import type { Ending } from "./dialect.ts";
+import { type Fields } from "./json-line.ts";
 
 type EndingTrouble = NonNullable<Ending["trouble"]>;
 
@@ -68,7 +69,7 @@ const kinds: Readonly<Record<string, TroubleKind>> = {
 };
 
 function kindNamed({ errorKind, errorType }: Fields): TroubleKind | undefined {
-  const name = textOf(errorKind) ?? textOf(errorType) ?? "";
+  const name = wordsOf(errorKind) ?? wordsOf(errorType) ?? "";
   return Object.hasOwn(kinds, name) ? kinds[name] : undefined;
 }
 
@@ -89,7 +90,7 @@ const statusIn = (values: readonly unknown[]): number | undefined =>
 function textFrom(parts: readonly unknown[]): string {
   let text = "";
   for (const part of parts) {
-    const more = textOf(part)?.trim() ?? "";
+    const more = wordsOf(part)?.trim() ?? "";
     if (more !== "" && !text.includes(more)) text = text === "" ? more : `${text}: ${more}`;
   }
   return text.slice(0, mostText);

@@ -4,7 +4,9 @@
  */
 import * as path from "node:path";
 import type { AgentEvent } from "../agent.ts";
-import { type Fields, fieldsOf, listOf, numberOf, textOf } from "./acp-wire.ts";
+import type { Asides } from "./acp-profiles.ts";
+import { fieldsOf, numberOf, wordsOf } from "./acp-wire.ts";
+import { type Fields, inBrief, listOf } from "./json-line.ts";
 
 export interface Updates {
   /** One `session/update` of the turn. */
@@ -27,8 +29,15 @@ export interface KnownCall {
   readonly titles: readonly string[];
 }
 
-export function updatesOf({ cwd, resumed }: { cwd: string; resumed: boolean }): Updates {
-  const message = gathering();
+export interface UpdatesOf {
+  readonly cwd: string;
+  /** The session was there before. */
+  readonly resumed: boolean;
+  readonly asides?: Asides | undefined;
+}
+
+export function updatesOf({ cwd, resumed, asides }: UpdatesOf): Updates {
+  const message = gathering(asides);
   const tools = toolCalls(cwd);
   const counters = countersOf(resumed);
   return {
@@ -68,7 +77,7 @@ export function updatesOf({ cwd, resumed }: { cwd: string; resumed: boolean }): 
 /** The same of a single line, of which nobody knows what came before it. */
 export function eventsOf(update: Fields): readonly AgentEvent[] {
   const alone = updatesOf({ cwd: "", resumed: false });
-  const isNamed = textOf(update.title) !== undefined || textOf(update.kind) !== undefined;
+  const isNamed = wordsOf(update.title) !== undefined || wordsOf(update.kind) !== undefined;
   // An update without a name is to a call whose name stands in an earlier line.
   if (update.sessionUpdate === "tool_call_update" && !isNamed) return [];
   // A counter shows its total: what is new in it cannot be seen here.
@@ -78,7 +87,7 @@ export function eventsOf(update: Fields): readonly AgentEvent[] {
 
 // ── Messages ────────────────────────────────────────────────────────────────────────────────
 
-function gathering(): {
+function gathering(asides: Asides | undefined): {
   add(type: "text" | "thought", update: Fields): readonly AgentEvent[];
   flush(): readonly AgentEvent[];
   last(): string;
@@ -93,10 +102,17 @@ function gathering(): {
     if (type === "text") last = text;
     return [{ type, text }];
   };
+  const aside = (text: string): readonly AgentEvent[] => {
+    const before = flush();
+    if (asides?.retry.test(text)) return [...before, { type: "retry", why: text }];
+    [type, pieces] = ["text", [text]];
+    return [...before, ...flush()];
+  };
   return {
     add(kind, update) {
       const { type: is, text } = fieldsOf(update.content);
       if (is !== "text" || typeof text !== "string") return [];
+      if (kind === "text" && asides?.is.test(text)) return aside(text);
       const messageId = update.messageId ?? undefined;
       const isOther = kind !== type || messageId !== id || length > mostText;
       const before = isOther ? flush() : [];
@@ -117,14 +133,16 @@ function planOf(update: Fields): AgentEvent {
   return {
     type: "plan",
     steps: steps.map(({ content, status }) => ({
-      text: short(textOf(content) ?? ""),
+      text: inBrief(wordsOf(content) ?? ""),
       done: status === "completed",
     })),
   };
 }
 
 function noticeOf({ title, description }: Fields): readonly AgentEvent[] {
-  const text = [textOf(title), textOf(description)].filter((each) => each !== undefined).join(": ");
+  const text = [wordsOf(title), wordsOf(description)]
+    .filter((each) => each !== undefined)
+    .join(": ");
   return text === "" ? [] : [{ type: "text", text }];
 }
 
@@ -148,8 +166,8 @@ function toolCalls(cwd: string): {
 } {
   const calls = new Map<unknown, ToolCall>();
   const nameOf = ({ name, kind }: ToolCall): string =>
-    short(name ?? (kind === "other" ? undefined : kind) ?? "tool");
-  const whatOf = ({ title, where }: ToolCall): string => short(within(cwd, title ?? where ?? ""));
+    inBrief(name ?? (kind === "other" ? undefined : kind) ?? "tool");
+  const whatOf = ({ title, where }: ToolCall): string => inBrief(within(cwd, title ?? where ?? ""));
 
   const keep = (id: string, call: ToolCall): void => {
     calls.set(id, call);
@@ -162,18 +180,18 @@ function toolCalls(cwd: string): {
   /** An update says only what has changed. */
   const learn = (call: ToolCall, update: Fields): void => {
     const [location] = listOf(update.locations);
-    call.kind = textOf(update.kind) ?? call.kind;
-    call.title = textOf(update.title) ?? call.title;
+    call.kind = wordsOf(update.kind) ?? call.kind;
+    call.title = wordsOf(update.title) ?? call.title;
     if (call.title !== undefined) call.titles = [call.titles[0] ?? call.title, call.title];
-    call.name = textOf(update.name) ?? call.name;
-    call.where = textOf(location?.path) ?? call.where;
+    call.name = wordsOf(update.name) ?? call.name;
+    call.where = wordsOf(location?.path) ?? call.where;
     const files = listOf(update.content).flatMap((each) => changeIn(each, cwd));
     if (files.length > 0) call.files = files;
   };
 
   return {
     tell(update) {
-      const id = textOf(update.toolCallId);
+      const id = wordsOf(update.toolCallId);
       if (id === undefined) return [];
       const call: ToolCall = calls.get(id) ?? { files: [], titles: [], is: "new" };
       // Some go on about it when it is long done.
@@ -195,9 +213,9 @@ function toolCalls(cwd: string): {
       return events;
     },
     known({ toolCallId, kind, title }) {
-      const call = calls.get(textOf(toolCallId));
-      const known = textOf(kind) ?? call?.kind;
-      const titles = [textOf(title), ...(call?.titles ?? [])].filter((each) => each !== undefined);
+      const call = calls.get(wordsOf(toolCallId));
+      const known = wordsOf(kind) ?? call?.kind;
+      const titles = [wordsOf(title), ...(call?.titles ?? [])].filter((each) => each !== undefined);
       return { ...(known !== undefined && { kind: known }), titles };
     },
   };
@@ -207,7 +225,7 @@ function toolCalls(cwd: string): {
 const mostCalls = 1000;
 
 function changeIn(content: Fields, cwd: string): readonly FileEvent[] {
-  const where = textOf(content.path);
+  const where = wordsOf(content.path);
   if (content.type !== "diff" || where === undefined) return [];
   const inside = cwd === "" || !path.isAbsolute(where) ? where : path.relative(cwd, where);
   // Some have no word for a file that was not there: to them it was empty.
@@ -224,14 +242,6 @@ function changeIn(content: Fields, cwd: string): readonly FileEvent[] {
 /** Paths in a title as they are in the tree; OpenCode leaves off even the first slash. */
 export const within = (cwd: string, text: string): string =>
   cwd.length < 2 ? text : text.replaceAll(`${cwd}/`, "").replaceAll(`${cwd.slice(1)}/`, "");
-
-const mostShown = 160;
-
-/** One line, of a length that a display can bear. */
-export function short(text: string): string {
-  const line = text.trim().replace(/\s+/g, " ");
-  return line.length > mostShown ? `${line.slice(0, mostShown - 1)}…` : line;
-}
 
 // ── Counters ────────────────────────────────────────────────────────────────────────────────
 

@@ -1,6 +1,6 @@
 /** JSON-RPC as ACP has it: one message a line. Whatever comes is data of unknown shape. */
+import { type Fields, fieldsIn, fieldsOf as objectOf, textOf } from "./json-line.ts";
 
-export type Fields = Readonly<Record<string, unknown>>;
 export type MessageId = string | number | null;
 
 export interface WireError {
@@ -22,15 +22,9 @@ export type WireMessage =
 
 /** Undefined for a banner, a log line, half a line: many print more than their protocol. */
 export function readMessage(line: string): WireMessage | undefined {
-  const text = line.trim();
-  if (!text.startsWith("{")) return undefined;
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const { id, method, params, result, error } = fieldsOf(message);
+  const message = fieldsIn(line);
+  if (!message) return undefined;
+  const { id, method, params, result, error } = message;
   if (typeof method === "string") {
     return isId(id)
       ? { is: "request", id, method, params: fieldsOf(params) }
@@ -71,16 +65,13 @@ export const notKnown = (id: MessageId, method: string): string =>
 
 // ── Looking into data of unknown shape ──────────────────────────────────────────────────────
 
-export const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : none;
+/** Of what is no object, nothing: its fields are all undefined. */
+export const fieldsOf = (value: unknown): Fields => objectOf(value) ?? none;
 
 const none: Fields = Object.freeze({});
 
-export const listOf = (value: unknown): readonly Fields[] =>
-  Array.isArray(value) ? value.map(fieldsOf) : [];
-
-export const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
+/** A text with something in it. */
+export const wordsOf = (value: unknown): string | undefined => textOf(value) || undefined;
 
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;

@@ -12,21 +12,21 @@ import { chosen, isAllowed, optionFor } from "./acp-permission.ts";
 import type { AcpProfile } from "./acp-profiles.ts";
 import { type Opened, openedIn, settingsFor } from "./acp-session.ts";
 import { troubleFrom, troubleOfSession } from "./acp-trouble.ts";
-import { eventsOf, short, type Updates, updatesOf, within } from "./acp-updates.ts";
+import { eventsOf, type Updates, updatesOf, within } from "./acp-updates.ts";
 import {
   answer,
-  type Fields,
   fieldsOf,
   type MessageId,
   notification,
   notKnown,
   readMessage,
   request,
-  textOf,
   type WireError,
   type WireMessage,
+  wordsOf,
 } from "./acp-wire.ts";
 import type { Ask, Conversation, Dialect, Ending, Heard, Launch } from "./dialect.ts";
+import { type Fields, inBrief } from "./json-line.ts";
 
 export const createAcpDialect = (profile: AcpProfile): Dialect => ({
   name: "acp",
@@ -64,7 +64,7 @@ function translate(line: string): readonly AgentEvent[] {
   if (message?.is === "notification" && message.method === "session/update") {
     return eventsOf(fieldsOf(message.params.update));
   }
-  const id = message?.is === "answer" ? textOf(message.result.sessionId) : undefined;
+  const id = message?.is === "answer" ? wordsOf(message.result.sessionId) : undefined;
   return id === undefined ? [] : [{ type: "session", id }];
 }
 
@@ -83,7 +83,9 @@ function converse(profile: AcpProfile, ask: Ask): Conversation {
   let nextId = 1;
   let session: Opened | undefined;
   let is: "opening" | "prompted" | "interrupted" | "over" = "opening";
-  let updates: Updates = updatesOf({ cwd: ask.cwd, resumed: false });
+  const updatesWhen = (resumed: boolean): Updates =>
+    updatesOf({ cwd: ask.cwd, resumed, asides: profile.asides });
+  let updates = updatesWhen(false);
 
   const ended = (ending: Ending, events: readonly AgentEvent[] = []): Heard => {
     is = "over";
@@ -108,7 +110,7 @@ function converse(profile: AcpProfile, ask: Ask): Conversation {
   const initialized = (result: Fields): Heard => {
     const { protocolVersion, agentCapabilities } = result;
     if (protocolVersion !== version) {
-      const text = `it speaks version ${short(String(protocolVersion))} of ACP, not ${version}`;
+      const text = `it speaks version ${inBrief(String(protocolVersion))} of ACP, not ${version}`;
       return inTrouble({ text, kind: "crash" });
     }
     const can = fieldsOf(agentCapabilities);
@@ -121,13 +123,13 @@ function converse(profile: AcpProfile, ask: Ask): Conversation {
       return say(asking("session/new", where, (opened) => sessionOpened(opened, prompt)));
     }
     const { session: sessionId } = ask.resume;
-    updates = updatesOf({ cwd: ask.cwd, resumed: true });
+    updates = updatesWhen(true);
     return say(
       asking(
         way,
         { sessionId, ...where },
         (opened) =>
-          sessionOpened({ ...opened, sessionId: textOf(opened.sessionId) ?? sessionId }, prompt),
+          sessionOpened({ ...opened, sessionId: wordsOf(opened.sessionId) ?? sessionId }, prompt),
         (error) => inTrouble(troubleOfSession(error)),
       ),
     );
@@ -167,7 +169,15 @@ function converse(profile: AcpProfile, ask: Ask): Conversation {
     const events = [...updates.flush(), ...updates.account(result)];
     const text = updates.lastText();
     const reason = endings.find(({ stopReason }) => stopReason === result.stopReason);
-    return ended({ text, ...modelOf(session, result), ...reason?.ending(text) }, events);
+    return ended(
+      {
+        text,
+        ...modelOf(session, result),
+        ...seemingIn(text, profile.error),
+        ...reason?.ending(text),
+      },
+      events,
+    );
   };
 
   const permissionAsked = (id: MessageId, params: Fields): Heard => {
@@ -183,7 +193,7 @@ function converse(profile: AcpProfile, ask: Ask): Conversation {
         {
           type: "permission",
           tool: call.kind ?? "tool",
-          what: short(within(ask.cwd, call.titles[0] ?? "")),
+          what: inBrief(within(ask.cwd, call.titles[0] ?? "")),
           allowed: isYes && option !== undefined,
         },
       ],
@@ -277,10 +287,17 @@ const endings: readonly { stopReason: string; ending(text: string): Partial<Endi
   },
 ];
 
+function seemingIn(text: string, error: RegExp | undefined): Pick<Ending, "seeming"> {
+  const found = error?.exec(text);
+  if (!found) return {};
+  const status = Number(found.groups?.status);
+  return { seeming: { text, ...(status > 0 && { status }) } };
+}
+
 /** Gemini says at the end which model it was that worked. */
 function modelOf(session: Opened | undefined, result: Fields = {}): { model?: string } {
   const { model_usage: usage } = fieldsOf(fieldsOf(result._meta).quota);
-  const used = Array.isArray(usage) ? textOf(fieldsOf(usage[0]).model) : undefined;
+  const used = Array.isArray(usage) ? wordsOf(fieldsOf(usage[0]).model) : undefined;
   const model = used ?? session?.model;
   return model === undefined ? {} : { model };
 }

@@ -96,6 +96,8 @@ export interface Ending {
   readonly model?: string;
   /** It says that it was told to leave off. */
   readonly cancelled?: true;
+  /** What went wrong, as far as its answer seems to say so: with a result it means nothing. */
+  readonly seeming?: Said;
   /** What went wrong; `kind` and `until` (ISO): when the program names them without doubt. */
   readonly trouble?: Said & { readonly kind?: TroubleKind; readonly until?: string };
 }

@@ -134,7 +134,8 @@ export function agentContract(
     });
 
     it("tells only of what an event can be", async () => {
-      const known = ["text", "file", "command", "usage"];
+      const plain = ["text", "thought", "file", "command", "usage"];
+      const known = [...plain, "tool", "plan", "permission", "retry", "session", "raw"];
       for (const work of ["work", "fail"] as const) {
         const { events } = await started(work);
         expect(events.filter(({ type }) => !known.includes(type))).toEqual([]);

@@ -1,6 +1,7 @@
 /**
  * The suite that every agent passes. It takes a test runner's own functions, and a factory that
  * makes an agent and a brief for each kind of work. The directories are the suite's own, real ones.
+ * What not every agent can is brought about by a factory of its own, or left out for a reason.
  */
 import * as fs from "node:fs";
 import * as os from "node:os";
@@ -20,11 +21,56 @@ export interface AgentAtWork {
   readonly brief: Brief;
 }
 
+type Make = () => AgentAtWork | Promise<AgentAtWork>;
+
+/** Each either how it is brought about, or why it cannot be. */
+export interface AgentAbilities {
+  /** Does the same as `work`, and says first of all which session it has. */
+  readonly session: Make | string;
+  /** Does the same as `work`, and says what it has used. */
+  readonly usage: Make | string;
+  /** Does the same as `work`, but only when it goes on with the session "known-session". */
+  readonly resume: Make | string;
+  /** Does the same as `work`, though the session with which it is to go on is gone. */
+  readonly lostSession: Make | string;
+  /** Meets a limit that will be over at some time. */
+  readonly limited: Make | string;
+  /** Cannot before a person has done something. */
+  readonly unable: Make | string;
+  /** Says something, and then nothing more. */
+  readonly silent: Make | string;
+}
+
+/** A runner that can leave a test out says so; one that cannot has a test less. */
+type AgentRunner = Runner & {
+  readonly it: { skip?(name: string, body: () => Promise<void>): void };
+};
+
 export function agentContract(
   name: string,
   make: (work: AgentWork) => AgentAtWork | Promise<AgentAtWork>,
-  { describe, it, expect }: Runner,
+  { describe, it, expect }: AgentRunner,
+  abilities: Partial<AgentAbilities> = {},
 ): void {
+  const startedBy = async (
+    by: Make,
+    change: Partial<AgentRun> = {},
+  ): Promise<Place & { outcome: AgentOutcome; events: AgentEvent[] }> => {
+    const place = placeForWork();
+    const { agent, brief } = await by();
+    const events: AgentEvent[] = [];
+    const run = { ...runIn(place, (event) => events.push(event)), ...change };
+    return { ...place, outcome: await agent.run(brief, run), events };
+  };
+  const itCan = (
+    ability: keyof AgentAbilities,
+    sentence: string,
+    body: (by: Make) => Promise<void>,
+  ): void => {
+    const by = abilities[ability] ?? "it says nothing of that kind";
+    if (typeof by !== "string") it(sentence, () => body(by));
+    else it.skip?.(`${sentence} (left out: ${by})`, () => Promise.resolve());
+  };
   const started = async (
     work: AgentWork,
     change: { brief?: Partial<Brief>; run?: Partial<AgentRun> } = {},
@@ -134,11 +180,9 @@ export function agentContract(
     });
 
     it("tells only of what an event can be", async () => {
-      const plain = ["text", "thought", "file", "command", "usage"];
-      const known = [...plain, "tool", "plan", "permission", "retry", "session", "raw"];
       for (const work of ["work", "fail"] as const) {
         const { events } = await started(work);
-        expect(events.filter(({ type }) => !known.includes(type))).toEqual([]);
+        expect(events.filter((event) => !isEvent(event))).toEqual([]);
       }
     });
 
@@ -159,7 +203,97 @@ export function agentContract(
         expect(outsideOf(base)).toEqual(["outside", "outside/keep.txt: kept"]);
       }
     });
+
+    itCan("session", "names its session before it does anything", async (by) => {
+      const { outcome, events } = await startedBy(by);
+      expect(outcome.is).toBe("done");
+      const told = events.filter(({ type }) => type !== "raw");
+      expect(told[0]).toMatchObject({ type: "session" });
+      expect(told.filter(({ type }) => type === "session").length).toBe(1);
+    });
+
+    itCan("usage", "says what it has used, each part of it once", async (by) => {
+      const amounts = async (): Promise<number> => {
+        const { events } = await startedBy(by);
+        return events.reduce((sum, event) => sum + (event.type === "usage" ? event.tokens : 0), 0);
+      };
+      const used = await amounts();
+      expect(used > 0).toBe(true);
+      expect(await amounts()).toBe(used);
+    });
+
+    itCan("resume", "goes on with the session that it is given", async (by) => {
+      const resume = { session: "known-session", tokens: 0 };
+      const { outcome, cwd } = await startedBy(by, { resume });
+      expect(outcome.is).toBe("done");
+      expect(fs.readdirSync(cwd)).toEqual(["made.txt"]);
+    });
+
+    itCan("lostSession", "begins anew when its session is gone", async (by) => {
+      const resume = { session: "lost-session", tokens: 0 };
+      const { outcome, cwd } = await startedBy(by, { resume });
+      expect(outcome.is).toBe("done");
+      expect(fs.readdirSync(cwd)).toEqual(["made.txt"]);
+    });
+
+    itCan("limited", "says that it met a limit, which is no failure", async (by) => {
+      const { outcome } = await startedBy(by);
+      expect(outcome.is).toBe("limited");
+      if (outcome.is !== "limited") return;
+      expect(outcome.reason.length > 0).toBe(true);
+      if (outcome.until !== undefined) expect(Date.parse(outcome.until) > 0).toBe(true);
+    });
+
+    itCan("unable", "says what a person has to do first", async (by) => {
+      const { outcome } = await startedBy(by);
+      expect(outcome.is).toBe("unable");
+      if (outcome.is === "unable") expect(outcome.hint.length > 0).toBe(true);
+    });
+
+    itCan("silent", "is taken for dead when it says nothing for too long", async (by) => {
+      const { outcome } = await startedBy(by, { idleMs: 1500 });
+      expect(outcome).toMatchObject({
+        is: "failed",
+        error: { type: "timeout", kind: "idle_timeout" },
+      });
+    });
   });
+}
+
+/** Of a known type, with all that belongs to it, and nothing of another type. */
+export function isEvent(event: AgentEvent): boolean {
+  const isText = (value: unknown): boolean => typeof value === "string";
+  const isAmount = (value: unknown): boolean =>
+    typeof value === "number" && Number.isFinite(value) && value >= 0;
+  switch (event.type) {
+    case "text":
+    case "thought":
+      return isText(event.text);
+    case "file":
+      return isText(event.path) && ["create", "modify", "delete"].includes(event.change);
+    case "command":
+      return isText(event.command) && typeof event.passed === "boolean";
+    case "tool":
+      return (
+        isText(event.name) &&
+        isText(event.what) &&
+        ["started", "done", "failed"].includes(event.state)
+      );
+    case "plan":
+      return event.steps.every(({ text, done }) => isText(text) && typeof done === "boolean");
+    case "permission":
+      return isText(event.tool) && isText(event.what) && typeof event.allowed === "boolean";
+    case "retry":
+      return isText(event.why) && (event.delayMs === undefined || isAmount(event.delayMs));
+    case "session":
+      return isText(event.id) && (event.model === undefined || isText(event.model));
+    case "usage":
+      return isAmount(event.tokens) && (event.cost === undefined || isAmount(event.cost));
+    case "raw":
+      return isText(event.line);
+    default:
+      return false;
+  }
 }
 
 const hostile = [

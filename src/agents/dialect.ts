@@ -9,6 +9,7 @@
  */
 import type { AgentEvent } from "../agent.ts";
 import type { Said, TroubleKind } from "../core/agent/trouble.ts";
+import type { Trusted } from "../exec.ts";
 
 export interface Dialect {
   /** As it stands in a transcript. */
@@ -56,6 +57,8 @@ export interface Ask {
 export interface Launch {
   readonly program: string;
   readonly args: readonly string[];
+  /** Instead of both: a command line of the user's own, which a person has approved. */
+  readonly shell?: Trusted;
   /** On top of the user's own; undefined: taken away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The same, where the user has not said otherwise. */
@@ -93,6 +96,8 @@ export interface Ending {
   readonly model?: string;
   /** It says that it was told to leave off. */
   readonly cancelled?: true;
+  /** What went wrong, as far as its answer seems to say so: with a result it means nothing. */
+  readonly seeming?: Said;
   /** What went wrong; `kind` and `until` (ISO): when the program names them without doubt. */
   readonly trouble?: Said & { readonly kind?: TroubleKind; readonly until?: string };
 }

@@ -35,7 +35,8 @@ export function troubleOf(
   }
   if (ending) {
     const isAnswered = ending.structured !== undefined || told.submitted !== undefined;
-    return isAnswered ? undefined : told.answered(ending.text);
+    if (isAnswered) return undefined;
+    return (ending.seeming && told.said(ending.seeming)) ?? told.answered(ending.text);
   }
   if (ended.idle || ended.timedOut) {
     // Whom it was waiting for is at fault, not the work: trying again at once would be in vain too.
@@ -57,11 +58,16 @@ export interface EndOfWork {
   readonly ending: Ending | undefined;
   readonly submitted: unknown;
   readonly trouble: Trouble | undefined;
+  /** What it said beside its dialect. */
+  readonly lastWords: readonly string[];
 }
 
 export function outcomeOf(end: EndOfWork): AgentOutcome {
   const { name, ended, ending, trouble } = end;
-  const details = ended.tail.slice(-40).join("\n").slice(-mostDetails);
+  // In its own words: the lines of a dialect are for programs, and the transcript has them.
+  const details = [...(ending?.text ? [ending.text] : []), ...end.lastWords.slice(-40)]
+    .join("\n")
+    .slice(-mostDetails);
   if (ended.aborted) return { is: "stopped" };
   if (trouble) return inTrouble(end, trouble, details);
   if (!ending) {

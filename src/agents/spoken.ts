@@ -13,7 +13,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { Agent, AgentEvent, AgentOutcome, AgentRun, Brief } from "../agent.ts";
 import { type Moment, type Trouble, troubleAsAnswer, troubleIn } from "../core/agent/trouble.ts";
-import type { Ended, exec, OwnProgram, Talk } from "../exec.ts";
+import type { Ended, exec, OwnProgram, Talk, Trusted } from "../exec.ts";
 import type { Ask, Conversation, Dialect, Ending, Permission, Words } from "./dialect.ts";
 import { outcomeOf, troubleOf } from "./ending.ts";
 
@@ -25,7 +25,7 @@ export interface SpokenDeps {
   /** Of a result. */
   readonly schema: unknown;
   /** A tool of ours that takes the result, where the program has no way of its own. */
-  openResultTool(): Promise<ResultTool>;
+  openResultTool(brief: Brief): Promise<ResultTool>;
   moment(): Moment;
 }
 
@@ -68,7 +68,8 @@ interface Once {
 
 async function once(deps: SpokenDeps, brief: Brief, run: AgentRun): Promise<Once> {
   const { dialect, settings } = deps;
-  const tool = dialect.capabilities.structured === "tool" ? await deps.openResultTool() : undefined;
+  const tool =
+    dialect.capabilities.structured === "tool" ? await deps.openResultTool(brief) : undefined;
   try {
     const ask: Ask = {
       prompt: brief.text,
@@ -158,12 +159,13 @@ async function conversation(
     }
     utter(heard);
   };
-  const program: OwnProgram = { program: launch.program, args: launch.args };
+  const { program, args, shell } = launch;
+  const command: Trusted | OwnProgram = shell ?? { program, args };
   try {
     run.signal.addEventListener("abort", onStop);
     // While the files were written, nobody was listening yet.
     if (run.signal.aborted) leaving.abort();
-    const ended = await exec(program, {
+    const ended = await exec(command, {
       cwd: run.cwd,
       env: {
         ...run.env,

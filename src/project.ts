@@ -38,10 +38,8 @@ import { transcriptFile } from "./activities/transcript.ts";
 import { trustOfPlan } from "./activities/trust-plan.ts";
 import type { Tried } from "./activities/try-agent.ts";
 import type { Agent } from "./agent.ts";
-import { createApplyAgent } from "./agents/apply.ts";
-import { createCommandAgent } from "./agents/command.ts";
+import { makeAgent } from "./agents/made.ts";
 import { readConfig } from "./config.ts";
-import type { KnownAgent } from "./core/agent/known.ts";
 import type { RecordedEvent } from "./core/event.ts";
 import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
 import { bytesIn, type Cleaning, type Judged, type KeepRule, whatToRemove } from "./core/keep.ts";
@@ -51,6 +49,7 @@ import { runLocally } from "./engines/local.ts";
 import { exec } from "./exec.ts";
 import { openGit } from "./git/call.ts";
 import { findRepository, initRepository, isKnownThere } from "./git.ts";
+import { openResultTool } from "./result-tool.ts";
 import { createDurably, realDisk, replaceFile } from "./stores/file/disk.ts";
 import { glanceAt } from "./stores/file/glance.ts";
 import { acquireLock, holderOf, isLocked } from "./stores/file/lock.ts";
@@ -377,18 +376,27 @@ export const trustPlan = {
   revoke: revokeTrust,
 };
 
-const agentFor: BuildWorld["makeAgent"] = (name, { approval, plan }): Agent => {
-  const command = approval.agent(name);
-  if (command) return createCommandAgent({ name, command, exec });
-  return createApplyAgent({
+const agentFor: BuildWorld["makeAgent"] = (name, { approval, settings, plan }): Agent => {
+  const agent = makeAgent(name, {
+    ...agentWorld,
+    settings: settings.agents?.[name],
+    command: approval.agent(name),
     phase: (id) => phaseNamed(plan().plan, id),
     shell: (text) => approval.plan(text),
-    exec,
   });
+  if (!agent) throw new Error(`there is no agent ${name}`);
+  return agent;
 };
 
-/** How each dialect is spoken; without an entry, an agent is known but cannot be spoken to. */
-const speakers: Partial<Record<KnownAgent["dialect"], (known: KnownAgent) => Agent>> = {};
+/** What every agent of ours is made with. */
+const agentWorld = {
+  exec,
+  openResultTool,
+  moment: () => {
+    const now = new Date();
+    return { now: now.toISOString(), zoneMinutes: -now.getTimezoneOffset() };
+  },
+};
 
 /** Which agents there are on this machine and in the settings. */
 export const listAgents = (
@@ -411,16 +419,14 @@ export function testAgent(
     machine: machineOf(project, exec),
     trust: trustPlaceOf(project),
     folders: [process.getBuiltinModule("node:os").tmpdir(), path.dirname(cacheFolder(""))],
-    make: {
-      apply: (plan) =>
-        createApplyAgent({
-          phase: (id) => phaseNamed(plan().plan, id),
-          shell: () => undefined,
-          exec,
-        }),
-      command: (own, command) => createCommandAgent({ name: own, command, exec }),
-      spoken: (known) => speakers[known.dialect]?.(known),
-    },
+    make: (own, { settings, command, plan }) =>
+      makeAgent(own, {
+        ...agentWorld,
+        settings,
+        command,
+        phase: (id) => phaseNamed(plan().plan, id),
+        shell: () => undefined,
+      }),
   });
 }
 

@@ -8,10 +8,11 @@ import * as os from "node:os";
 import * as path from "node:path";
 import type { Agent, AgentEvent } from "../agent.ts";
 import { readConfig } from "../config.ts";
-import { applyAgent, type KnownAgent, knownAgent, knownAgents } from "../core/agent/known.ts";
+import { applyAgent, knownAgent, knownAgents } from "../core/agent/known.ts";
 import { agentNames } from "../core/agent/trial.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import { nearest } from "../core/nearest.ts";
+import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { Settings } from "../core/settings.ts";
 import type { Trusted } from "../exec.ts";
 import { openGit } from "../git/call.ts";
@@ -39,13 +40,18 @@ export interface TestWorld {
   readonly trust: TrustPlace;
   /** Where there may be a folder of ours; the first that is in no repository is taken. */
   readonly folders: readonly string[];
-  readonly make: {
-    readonly apply: Trialled["make"];
-    command(name: string, command: Trusted): Agent;
-    /** Undefined: nobody here speaks its dialect. */
-    spoken(known: KnownAgent): Agent | undefined;
-  };
+  /** Undefined: there is none of that name. */
+  make(
+    name: string,
+    parts: {
+      readonly settings: AgentEntry | undefined;
+      readonly command: Trusted | undefined;
+      plan(): CompiledPlan;
+    },
+  ): Agent | undefined;
 }
+
+type AgentEntry = NonNullable<Settings["agents"]>[string];
 
 /** With the time for looking, a minute in all. */
 const trialMs = 55_000;
@@ -59,15 +65,15 @@ export async function testAgentOf(
   const settings = readConfig(project.root);
   if (!settings.ok) return settings;
   const own = settings.value.agents ?? {};
-  const isOwn = Object.hasOwn(own, name);
-  const known = isOwn ? undefined : knownAgent(name);
-  if (!isOwn && !known && name !== applyAgent.name) {
+  const entry = Object.hasOwn(own, name) ? own[name] : undefined;
+  const known = entry?.command === undefined ? knownAgent(entry?.use ?? name) : undefined;
+  if (!entry && !known && name !== applyAgent.name) {
     return noSuchAgent(name, agentNames(Object.keys(own), knownAgents));
   }
   const [found] = known ? await findAgents(world.machine, [known]) : [];
   const why = found && whyNotThere(found);
   if (why !== undefined) return succeed(notTried({ name, known }, why));
-  const made = await agentNamed(name, isOwn ? own : {}, project, people, world);
+  const made = await agentNamed(name, entry, project, people, world);
   if (!made.ok) return made;
   const folder = newFolder(world.folders);
   if (folder === undefined) {
@@ -112,33 +118,34 @@ type Made = Pick<Trialled, "make"> & Pick<TrialSite, "filled">;
 
 async function agentNamed(
   name: string,
-  own: NonNullable<Settings["agents"]>,
+  settings: AgentEntry | undefined,
   project: Project,
   people: TestPeople,
   { make, trust }: TestWorld,
 ): Promise<Result<Made>> {
-  if (Object.hasOwn(own, name)) {
-    const approved = await approvedCommand(name, own, project, people, trust);
-    if (!approved.ok) return approved;
-    const { command, filled } = approved.value;
-    return succeed({ make: () => make.command(name, command), filled });
-  }
-  const known = knownAgent(name);
-  if (!known) return succeed({ make: make.apply });
-  const agent = make.spoken(known);
-  if (agent) return succeed({ make: () => agent });
-  return fail("no-agent", `${known.title} is known, but this autodev cannot speak to it yet`, {
-    hint: "a program of yours can: agents: { mine: { command: … } } in .autodev/config.yaml",
+  const approved = settings
+    ? await approvedAgent(name, settings, project, people, trust)
+    : succeed(undefined);
+  if (!approved.ok) return approved;
+  const { command, filled } = approved.value ?? {};
+  return succeed({
+    make(plan) {
+      const agent = make(name, { settings, command, plan });
+      if (!agent) throw new Error(`there is no agent ${name}`);
+      return agent;
+    },
+    ...(filled && { filled }),
   });
 }
 
-async function approvedCommand(
+/** What the settings say of it is the repository's word, command or not. */
+async function approvedAgent(
   name: string,
-  agents: NonNullable<Settings["agents"]>,
+  entry: AgentEntry,
   { repository, root, world }: Project,
   { askTrust, by, trustSha256 }: TestPeople,
   place: TrustPlace,
-): Promise<Result<{ command: Trusted; filled: NonNullable<TrialSite["filled"]> }>> {
+): Promise<Result<{ command: Trusted | undefined; filled: NonNullable<TrialSite["filled"]> }>> {
   if (!repository) {
     return fail(
       "no-repository",
@@ -152,7 +159,15 @@ async function approvedCommand(
   const commit = await commitAt(git, "HEAD");
   if (commit === undefined) return fail("no-commits", "the repository has no commit yet");
   const approval = await approve(
-    { git, commit, place, gates: [], settings: { agents }, agent: name, phases: [] },
+    {
+      git,
+      commit,
+      place,
+      gates: [],
+      settings: { agents: { [name]: entry } },
+      agents: [name],
+      phases: [],
+    },
     {
       ask: askTrust,
       by,
@@ -163,10 +178,10 @@ async function approvedCommand(
     },
   );
   if (!approval.ok) return approval;
-  const { agent: command } = approval.value;
-  return command
-    ? succeed({ command, filled: { git, commit } })
-    : fail("untrusted", `the command of ${name} is not trusted: nothing was run`);
+  const command = approval.value.agent(name);
+  if (entry.command !== undefined && !command)
+    return fail("untrusted", `the command of ${name} is not trusted: nothing was run`);
+  return succeed({ command, filled: { git, commit } });
 }
 
 /** The user's own files; not what whoever works needs: a home, a place for temporary files. */

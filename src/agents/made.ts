@@ -1,0 +1,85 @@
+/** The agent of a name: which adapter it is, and what it is made from. */
+import type { Agent } from "../agent.ts";
+import { applyAgent, knownAgent } from "../core/agent/known.ts";
+import type { Moment } from "../core/agent/trouble.ts";
+import { readClaim } from "../core/plan/read-result.ts";
+import { resultSchema } from "../core/plan/result.ts";
+import type { Settings } from "../core/settings.ts";
+import type { exec, Trusted } from "../exec.ts";
+import { createAcpDialect } from "./acp.ts";
+import { acpProfileOf, acpProfiles } from "./acp-profiles.ts";
+import { type ApplyDeps, createApplyAgent } from "./apply.ts";
+import { claude } from "./claude.ts";
+import { codex } from "./codex.ts";
+import { createCommandAgent } from "./command.ts";
+import type { Dialect } from "./dialect.ts";
+import { createSpokenAgent, type ResultTool } from "./spoken.ts";
+
+export interface AgentParts extends Omit<ApplyDeps, "exec"> {
+  /** What the settings say of it. */
+  readonly settings: NonNullable<Settings["agents"]>[string] | undefined;
+  /** Its command, as it was approved. */
+  readonly command: Trusted | undefined;
+  readonly exec: typeof exec;
+  openResultTool(deps: {
+    readonly schema: unknown;
+    accept(value: unknown): string | undefined;
+  }): Promise<ResultTool>;
+  moment(): Moment;
+}
+
+/** Undefined: there is none of that name. */
+export function makeAgent(name: string, parts: AgentParts): Agent | undefined {
+  const { settings = {}, command, exec } = parts;
+  if (command && settings.use === undefined) return createCommandAgent({ name, command, exec });
+  const dialect = dialectOf(settings.use ?? name, command);
+  if (!dialect) return name === applyAgent.name ? createApplyAgent(parts) : undefined;
+  const { model, args, permissions } = settings;
+  const schema: unknown = JSON.parse(resultSchema());
+  return createSpokenAgent({
+    name,
+    dialect,
+    exec,
+    settings: {
+      ...(model !== undefined && { model }),
+      ...(args && { args }),
+      ...(permissions && { permission: permissions }),
+    },
+    schema,
+    openResultTool: ({ phase }) =>
+      parts.openResultTool({
+        schema,
+        accept(value) {
+          const claim = readClaim(JSON.stringify(value) ?? "", phase);
+          return typeof claim === "string" ? claim : undefined;
+        },
+      }),
+    moment: parts.moment,
+  });
+}
+
+/** How an agent of that name is spoken to, by the table of those that are known. */
+function dialectOf(name: string, command: Trusted | undefined): Dialect | undefined {
+  if (name === "acp") return command && createAcpDialect(acpProfileOf(command));
+  const known = knownAgent(name);
+  switch (known?.dialect) {
+    case "claude":
+      return claude;
+    case "codex":
+      return codex;
+    case "acp": {
+      const profiles: Readonly<Record<string, (typeof acpProfiles)[keyof typeof acpProfiles]>> =
+        acpProfiles;
+      const profile = Object.hasOwn(profiles, known.name) ? profiles[known.name] : undefined;
+      return profile && createAcpDialect(profile);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** For a line of a transcript: by the name that stands in it. */
+export const dialectNamed = (name: string): Dialect | undefined =>
+  name === "claude" ? claude : name === "codex" ? codex : name === "acp" ? anyAcp : undefined;
+
+const anyAcp = createAcpDialect({ program: "", args: [] });

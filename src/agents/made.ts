@@ -1,5 +1,5 @@
 /** The agent of a name: which adapter it is, and what it is made from. */
-import type { Agent } from "../agent.ts";
+import { type Agent, eventLines } from "../agent.ts";
 import { applyAgent, knownAgent } from "../core/agent/known.ts";
 import type { Moment } from "../core/agent/trouble.ts";
 import { readClaim } from "../core/plan/read-result.ts";
@@ -78,8 +78,31 @@ function dialectOf(name: string, command: Trusted | undefined): Dialect | undefi
   }
 }
 
-/** For a line of a transcript: by the name that stands in it. */
-export const dialectNamed = (name: string): Dialect | undefined =>
-  name === "claude" ? claude : name === "codex" ? codex : name === "acp" ? anyAcp : undefined;
+/**
+ * A transcript as the conversation that it was: what an agent said in its dialect, in words; all
+ * else (the brief, gates, our own remarks) as it stands. Who speaks which dialect stands in it.
+ */
+export function inWords(each: (line: string) => void): (line: string) => void {
+  let dialect: Dialect | undefined;
+  return (line) => {
+    const speaks = /^── attempt \d+ at phase \S+, by \S+ speaking (\w+)$/.exec(line)?.[1];
+    if (speaks !== undefined) dialect = spoken.find(({ name }) => name === speaks);
+    if (!dialect || !line.startsWith("{")) return each(line);
+    const beside = stderrIn(line);
+    if (beside !== undefined) return each(beside);
+    for (const event of dialect.translate(line)) for (const words of eventLines(event)) each(words);
+  };
+}
 
-const anyAcp = createAcpDialect({ program: "", args: [] });
+const spoken: readonly Dialect[] = [claude, codex, createAcpDialect({ program: "", args: [] })];
+
+/** What it printed beside its dialect (see `spoken.ts`). */
+function stderrIn(line: string): string | undefined {
+  if (!line.startsWith('{"stderr":')) return undefined;
+  try {
+    const { stderr } = JSON.parse(line) as { stderr?: unknown };
+    return typeof stderr === "string" ? stderr : undefined;
+  } catch {
+    return undefined;
+  }
+}

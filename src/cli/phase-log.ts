@@ -5,6 +5,7 @@ import { normaliseId } from "../core/plan/ids.ts";
 import {
   attemptNamed,
   findPhase,
+  inWords,
   isHeld,
   openProject,
   type PhaseHistory,
@@ -26,6 +27,7 @@ export interface PhaseLogOptions {
   readonly lines?: number;
   readonly attempt?: number;
   readonly attempts?: boolean;
+  readonly raw?: boolean;
 }
 
 export async function showPhaseLog(name: string, options: PhaseLogOptions): Promise<number> {
@@ -62,7 +64,8 @@ function showAttempt(
   const file = transcriptOf(project, history.run.id, history.id, attempt);
   const kept = linesKept(options.lines);
   const printing = json || options.lines !== undefined ? kept : printed();
-  const read = readTranscript(file, 0, printing.add, { rest: true });
+  const each = options.raw ? printing.add : inWords(printing.add);
+  const read = readTranscript(file, 0, each, { rest: true });
   if (read !== undefined) {
     const text = printing.end();
     if (json)
@@ -163,6 +166,7 @@ async function follow(project: Project, name: string, options: PhaseLogOptions):
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onSignal);
   const lines = printed();
+  const each = options.raw ? lines.add : inWords(lines.add);
   let from = 0;
   let now: Now | undefined;
   for (let round = 0; ; round++) {
@@ -176,7 +180,7 @@ async function follow(project: Project, name: string, options: PhaseLogOptions):
     }
     const over = now !== undefined && (!isUnderWay(now.record) || !held);
     if (now && !json) {
-      from = readTranscript(now.file, from, lines.add, { rest: over }) ?? from;
+      from = readTranscript(now.file, from, each, { rest: over }) ?? from;
       lines.end();
     }
     if (now && over) return followedTo(project, now, from, options);

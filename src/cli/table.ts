@@ -398,6 +398,7 @@ export const commandTable: readonly CommandRow[] = [
       { flags: "-f, --follow", what: "go on as it happens; of a phase, until the attempt ends" },
       attempt,
       { flags: "--attempts", what: "list the attempts at the phase, and how each ended" },
+      { flags: "--raw", what: "what its agent printed to the letter, not in words" },
       json,
       noColor,
     ],

@@ -80,6 +80,7 @@ function steadier({ place, programs, ports }: Surroundings): (value: unknown) =>
     return steady
       .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, stableId)
       .replace(/\b\d?\d:\d\d [AP]M\b/g, "3:33 AM")
+      .replace(/\b20\d{6}_(\d+)\b/g, "20260101_$1")
       .replace(/\b\d+\.sock\b/g, "1.sock")
       .replace(/\b(ses|prt|msg|evt)_[0-9a-f]{8,}[0-9A-Za-z]*/g, "$1_1")
       .replace(

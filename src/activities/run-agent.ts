@@ -42,6 +42,7 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
   const isOwn = session?.agent === name && agent.resumes === true;
   const brief = briefFor(site, run, work, {
     ...(session && { goesOn: isOwn ? { own: true } : { own: false, from: session.agent } }),
+    ...(agent.speaks === undefined && { resultPath: path.join(scratch, "result.json") }),
   });
   const log = site.showing.phaseLog(id, { attempt, startedAt: progress.startedAt ?? "" });
   const transcript = transcriptOf(site, id, attempt);
@@ -99,8 +100,8 @@ const maxCostOf = ({ limits }: RunSite): { maxCost?: number } => {
 function briefFor(
   site: RunSite,
   run: PlanRun,
-  { id, scratch }: AtWork,
-  session: Pick<Parameters<typeof writeBrief>[0], "goesOn">,
+  { id }: AtWork,
+  told: Pick<Parameters<typeof writeBrief>[0], "goesOn" | "resultPath">,
 ): ReturnType<typeof writeBrief> {
   const { plan } = site.plan().compiled;
   const phase = phaseNamed(plan, id);
@@ -124,8 +125,7 @@ function briefFor(
     notes: progress.notes ?? [],
     planFile: run.plan,
     resultSchema: resultSchema(),
-    resultPath: path.join(scratch, "result.json"),
-    ...session,
+    ...told,
   });
 }
 

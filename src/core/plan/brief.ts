@@ -37,7 +37,8 @@ export interface BriefInput {
   readonly planFile: string;
   /** A JSON schema, as text. */
   readonly resultSchema: string;
-  readonly resultPath: string;
+  /** Absent: the agent has a way of its own to hand it in. */
+  readonly resultPath?: string;
 }
 
 export function writeBrief(input: BriefInput): Brief {
@@ -181,7 +182,7 @@ directory when you end is your work.`;
 
 const result = ({ phase, resultSchema, resultPath }: BriefInput): string => `## The result
 
-When you end, done or not, write a JSON object to ${code(resultPath)} with \`"phase_id": ${JSON.stringify(phase.id)}\` and
+When you end, done or not, ${resultPath === undefined ? "hand in your result, a JSON object" : `write a JSON object to ${code(resultPath)}`} with \`"phase_id": ${JSON.stringify(phase.id)}\` and
 ${phase.tasks.length} tasks in all. If something keeps you from finishing, say so with \`"status": "failed"\` and an
 \`error\`: everything is checked afterwards, and a claim that does not hold is worse than a failure.
 \`commit_message\` is conventional: \`feat(api): …\`, a blank line, then what was done and why.

@@ -7,12 +7,14 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Agent, AgentEvent, AgentOutcome, AgentRun, Brief } from "../agent.ts";
+import { type Said, troubleIn } from "../core/agent/trouble.ts";
 import { resultSchema } from "../core/plan/result.ts";
-import { exec } from "../exec.ts";
+import { type Ended, exec } from "../exec.ts";
 import { agentContract, isEvent } from "../testing/agent-contract.ts";
 import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import type { Ask, Dialect } from "./dialect.ts";
+import { troubleOf } from "./ending.ts";
 import { createSpokenAgent, type SpokenSettings } from "./spoken.ts";
 
 const brief: Brief = { phase: "2a", name: "Two", text: "# The brief\n", tasks: 2, attempt: 1 };
@@ -368,12 +370,6 @@ describe.each([
     expect(outcome).toMatchObject({ is: "done", left: 1 });
   });
 
-  it("is done though it was silent for long, once it has said so", async () => {
-    const steps = [...begins, ...does, ...stays(ends(result()))];
-    const { outcome } = await ran(dialect, steps, { idleMs: 1000 });
-    expect(outcome.is).toBe("done");
-  });
-
   it("has failed when its time is over", async () => {
     const { outcome } = await ran(dialect, [...begins, { hang: true }], { timeoutMs: 1500 });
     expect(outcome).toMatchObject({ is: "failed", error: { type: "timeout", kind: "timeout" } });
@@ -464,8 +460,7 @@ describe.each([
     });
 
     it("with any field of what it really says gone, or of another type", () => {
-      const lines = recordings(dialect.name).flatMap(({ out }) => out);
-      for (const line of lines) {
+      for (const line of kindsOfLines(dialect.name)) {
         const said: unknown = JSON.parse(line);
         for (const changed of spoiled(said)) {
           const talk = dialect.converse(ask);
@@ -574,6 +569,16 @@ const hostile: readonly string[] = [
   }),
 ];
 
+/** One of each kind that was recorded. */
+const kindsOfLines = (dialect: string): string[] => {
+  const kinds = new Map<string, string>();
+  for (const line of recordings(dialect).flatMap(({ out }) => out)) {
+    const { type, subtype, item } = JSON.parse(line);
+    kinds.set(`${type} ${subtype} ${item?.type}`, line);
+  }
+  return [...kinds.values()];
+};
+
 /** Each field of it gone, or something else, one at a time. */
 function* spoiled(value: unknown, depth = 0): Generator<unknown> {
   if (typeof value !== "object" || value === null || depth > 4) return;
@@ -633,8 +638,11 @@ describe("what becomes of an end of the real programs", () => {
     ["claude", "status-401", { is: "unable", trouble: { kind: "auth" } }],
     ["claude", "not-logged-in", { is: "unable", trouble: { kind: "auth" } }],
     ["claude", "usage-limit", { is: "limited", until: "2033-05-18T03:33:20.000Z" }],
+    ["claude", "status-429", { is: "limited", trouble: { kind: "rate_limit", status: 429 } }],
     ["claude", "status-500", { is: "limited", trouble: { kind: "server" } }],
     ["claude", "status-529", { is: "limited", trouble: { kind: "overloaded" } }],
+    ["claude", "stream-says-overloaded", { is: "limited", trouble: { kind: "overloaded" } }],
+    ["claude", "usage-limit-with-api-key", { is: "limited", trouble: { status: 429 } }],
     ["claude", "model-out-of-reach", { is: "limited", trouble: { kind: "network" } }],
     ["claude", "context-overflow", { is: "failed", error: { kind: "context" } }],
     ["claude", "refusal", { is: "failed", error: { kind: "refusal" } }],
@@ -643,7 +651,16 @@ describe("what becomes of an end of the real programs", () => {
     ["claude", "text-instead-of-result", { is: "failed", error: { kind: "schema" } }],
     ["claude", "sigterm-in-tool", { is: "failed", error: { kind: "crash" } }],
     ["claude", "sigint-in-tool", { is: "failed", error: { kind: "crash" } }],
-    ["codex", "usage-limit", { is: "limited", trouble: { kind: "usage_limit" } }],
+    ["codex", "status-401", { is: "unable", trouble: { kind: "auth", status: 401 } }],
+    ["codex", "status-429", { is: "limited", trouble: { kind: "rate_limit", status: 429 } }],
+    ["codex", "status-529", { is: "limited", trouble: { kind: "overloaded", status: 529 } }],
+    ["codex", "unknown-session", { is: "failed", error: { kind: "session_not_found" } }],
+    ["codex", "usage-limit", { is: "limited", until: "2033-05-18T03:33:00.000Z" }],
+    ["codex", "usage-limit-today", { is: "limited", until: expect.any(String) }],
+    ["codex", "usage-limit-without-end", { is: "limited", trouble: { kind: "usage_limit" } }],
+    ["codex", "stream-says-quota", { is: "limited", trouble: { kind: "usage_limit" } }],
+    ["codex", "stream-says-rate-limit", { is: "limited", trouble: { kind: "rate_limit" } }],
+    ["codex", "stream-says-context-overflow", { is: "failed", error: { kind: "context" } }],
     ["codex", "status-500", { is: "limited", trouble: { kind: "overloaded" } }],
     ["codex", "connection-dropped", { is: "limited", trouble: { kind: "network" } }],
     ["codex", "key-missing", { is: "unable", trouble: { kind: "auth" } }],
@@ -653,14 +670,65 @@ describe("what becomes of an end of the real programs", () => {
   ] as const)("%s: %s", async (dialect, name, outcome) => {
     expect((await replayed(dialect, name)).outcome).toMatchObject(outcome);
   });
+});
 
-  it("is no failure of the work when it was waiting for its service until its time was over", async () => {
-    const recording = recordings("codex").find(({ name }) => name === "model-out-of-reach");
-    const steps = recording?.steps.filter((step) => !("dies" in step)) ?? [];
-    for (const limit of [{ idleMs: 1000 }, { timeoutMs: 2000 }]) {
-      const { outcome } = await ran(codex, [...steps, { hang: true }], limit);
-      expect(outcome).toMatchObject({ is: "limited", trouble: { kind: "network" } });
+describe("what an end is worth", () => {
+  const ended: Ended = {
+    code: null,
+    signal: "SIGKILL",
+    timedOut: false,
+    aborted: false,
+    tail: [],
+    lines: 0,
+    bytes: 0,
+  };
+  const told = {
+    said: (said: Said) => troubleIn(said, { now: "2026-01-01T00:00:00.000Z", zoneMinutes: 0 }),
+    answered: () => undefined,
+    submitted: undefined,
+    waitingFor: undefined,
+    lastWords: [],
+  };
+
+  it("is what was said last, however it came to its end after that", () => {
+    const ending = { text: "", structured: result() };
+    for (const how of [{ idle: true }, { timedOut: true }, { code: 1 }] as const) {
+      expect(troubleOf({ ...ended, ...how }, ending, told)).toBe(undefined);
     }
+  });
+
+  it.each([
+    [{ idle: true }, "idle_timeout"],
+    [{ timedOut: true }, "timeout"],
+  ] as const)("tells silence from too long a time: %j", (how, kind) => {
+    expect(troubleOf({ ...ended, ...how }, undefined, told)).toMatchObject({ kind });
+  });
+
+  it.each([
+    ["Connection failed: error sending request", "network"],
+    ["API error 429: rate_limit", "rate_limit"],
+    ["API error 401: authentication_failed", "auth"],
+    ["API error 529: overloaded", "overloaded"],
+  ])("is no failure of the work when it was waiting until its time was over: %s", (why, kind) => {
+    for (const how of [{ idle: true }, { timedOut: true }] as const) {
+      const waiting = { ...told, waitingFor: why };
+      expect(troubleOf({ ...ended, ...how }, undefined, waiting)).toMatchObject({ kind });
+    }
+  });
+
+  it("is not told by what was being read or written, only by what was said beside that", () => {
+    const tail = ['{"type":"user","text":"API Error: 429 Too Many Requests"}'];
+    expect(troubleOf({ ...ended, code: 1, tail }, undefined, told)).toBe(undefined);
+    const lastWords = ["API Error: 401 Unauthorized"];
+    expect(troubleOf({ ...ended, code: 1 }, undefined, { ...told, lastWords })).toMatchObject({
+      kind: "auth",
+    });
+  });
+
+  it("has a time when the program itself names one", () => {
+    const until = "2033-05-18T03:33:20.000Z";
+    const trouble = { text: "limit", kind: "usage_limit", until } as const;
+    expect(troubleOf(ended, { text: "", trouble }, told)).toMatchObject({ until });
   });
 });
 

@@ -22,6 +22,8 @@ const brief: Brief = { phase: "2a", name: "Two", text: "# The brief\n", tasks: 2
 /** One after the other; `heard`: a word that has to come in on its input before it goes on. */
 type Step =
   | { readonly out: string | object }
+  /** In base64: no text at all. */
+  | { readonly bytes: string }
   | { readonly err: string }
   | { readonly heard: string }
   | { readonly inputEnds: true }
@@ -45,6 +47,7 @@ const until = async (is) => { while (!is()) await new Promise((resolve) => { wak
 async function play(steps) {
   for (const step of steps) {
     if ("out" in step) fs.writeSync(1, (typeof step.out === "string" ? step.out : JSON.stringify(step.out)) + "\\n");
+    if ("bytes" in step) fs.writeSync(1, Buffer.from(step.bytes, "base64"));
     if ("err" in step) fs.writeSync(2, step.err + "\\n");
     if ("heard" in step) await until(() => input.includes(step.heard));
     if ("inputEnds" in step) await until(() => isOver);
@@ -416,6 +419,23 @@ describe.each([
     ]);
     expect(outcome.is).toBe("done");
     expect(events.filter((event) => !isEvent(event))).toEqual([]);
+  });
+
+  it("is not led astray by a line without end, nor by bytes that are no text", async () => {
+    const [last] = ends(failure)
+      .filter((step) => "out" in step)
+      .slice(-1);
+    const long = { ...(last && "out" in last ? (last.out as object) : {}), pad: "x".repeat(5e6) };
+    const broken = Buffer.from('{"type":"assistant","x":"\xff\xfe\xc3("}\n', "latin1");
+    const { outcome, events } = await ran(dialect, [
+      { out: long },
+      { bytes: broken.toString("base64") },
+      ...work,
+    ]);
+    expect(outcome.is).toBe("done");
+    const raw = events.flatMap((event) => (event.type === "raw" ? [event.line] : []));
+    expect(raw[0]).toMatch(/x … \[cut\]$/);
+    expect(raw[1]).toContain("\ufffd");
   });
 
   it("has all that it printed in the transcript", async () => {

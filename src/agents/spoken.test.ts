@@ -28,7 +28,7 @@ type Step =
   | { readonly heard: string }
   | { readonly inputEnds: true }
   | { readonly write: string }
-  /** Goes on only with this argument; otherwise with the steps beside it. */
+  /** Goes on only with this word among its arguments; otherwise with the steps beside it. */
   | { readonly given: string; readonly or: readonly Step[] }
   | { readonly child: "holds stdout" }
   | { readonly hang: true }
@@ -52,7 +52,7 @@ async function play(steps) {
     if ("heard" in step) await until(() => input.includes(step.heard));
     if ("inputEnds" in step) await until(() => isOver);
     if ("write" in step) fs.writeFileSync(step.write, "made\\n");
-    if ("given" in step && !process.argv.includes(step.given)) return play(step.or);
+    if ("given" in step && !process.argv.join(" ").includes(step.given)) return play(step.or);
     if ("child" in step) spawn("sleep", ["300"], { detached: true, stdio: ["ignore", 1, 2] }).unref();
     if ("hang" in step) await new Promise((resolve) => setTimeout(resolve, 300000));
     if ("dies" in step) { process.kill(process.pid, step.dies); await new Promise((resolve) => setTimeout(resolve, 5000)); }
@@ -551,38 +551,36 @@ const hostile: readonly string[] = [
   ...[null, 1, [], {}, true, "unheard of", "__proto__", "constructor"].map((type) =>
     JSON.stringify({ type, subtype: type, message: type, item: type }),
   ),
-  ...[
-    '{"type":"system","subtype":"init"}',
-    '{"type":"system","subtype":"init","session_id":7}',
-    '{"type":"system","subtype":"init","session_id":"--help"}',
-    '{"type":"system","subtype":"init","session_id":"a b"}',
-    '{"type":"system","subtype":"api_retry","error":{},"retry_delay_ms":"soon"}',
-    '{"type":"system","subtype":"api_retry","error_status":"x","retry_delay_ms":-1}',
-    '{"type":"system","subtype":"permission_denied","tool_name":[]}',
-    '{"type":"assistant"}',
-    '{"type":"assistant","message":{"content":"text"}}',
-    '{"type":"assistant","message":{"content":[null,1,"a",[],{"type":"text"},{"type":"text","text":5}]}}',
-    '{"type":"assistant","message":{"content":[{"type":"tool_use"}]}}',
-    '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"__proto__","name":"x","input":7}]}}',
-    '{"type":"assistant","message":{"content":[{"type":"tool_use","name":"TodoWrite","input":{"todos":[1,{"content":2}]}}]}}',
-    '{"type":"assistant","message":{"id":"z","usage":{"input_tokens":"1e9","output_tokens":-5}}}',
-    '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"constructor"}]}}',
-    '{"type":"rate_limit_event"}',
-    '{"type":"rate_limit_event","rate_limit_info":{"status":"allowed"}}',
-    '{"type":"control_request"}',
-    '{"type":"control_request","request_id":5,"request":{"subtype":"can_use_tool"}}',
-    '{"type":"control_response","response":{}}',
-    '{"type":"thread.started"}',
-    '{"type":"thread.started","thread_id":"-c"}',
-    '{"type":"item.completed"}',
-    '{"type":"item.completed","item":{"type":"agent_message"}}',
-    '{"type":"item.completed","item":{"type":"command_execution","command":{},"exit_code":"x"}}',
-    '{"type":"item.completed","item":{"type":"file_change","changes":{"path":1}}}',
-    '{"type":"item.completed","item":{"type":"todo_list","items":[{"text":{}}]}}',
-    '{"type":"item.completed","item":{"type":"mcp_tool_call","server":1,"tool":null}}',
-    '{"type":"error"}',
-    '{"type":"error","message":"Reconnecting..."}',
-  ],
+  '{"type":"system","subtype":"init"}',
+  '{"type":"system","subtype":"init","session_id":7}',
+  '{"type":"system","subtype":"init","session_id":"--help"}',
+  '{"type":"system","subtype":"init","session_id":"a b"}',
+  '{"type":"system","subtype":"api_retry","error":{},"retry_delay_ms":"soon"}',
+  '{"type":"system","subtype":"api_retry","error_status":"x","retry_delay_ms":-1}',
+  '{"type":"system","subtype":"permission_denied","tool_name":[]}',
+  '{"type":"assistant"}',
+  '{"type":"assistant","message":{"content":"text"}}',
+  '{"type":"assistant","message":{"content":[null,1,"a",[],{"type":"text"},{"type":"text","text":5}]}}',
+  '{"type":"assistant","message":{"content":[{"type":"tool_use"}]}}',
+  '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"__proto__","name":"x","input":7}]}}',
+  '{"type":"assistant","message":{"content":[{"type":"tool_use","name":"TodoWrite","input":{"todos":[1,{"content":2}]}}]}}',
+  '{"type":"assistant","message":{"id":"z","usage":{"input_tokens":"1e9","output_tokens":-5}}}',
+  '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"constructor"}]}}',
+  '{"type":"rate_limit_event"}',
+  '{"type":"rate_limit_event","rate_limit_info":{"status":"allowed"}}',
+  '{"type":"control_request"}',
+  '{"type":"control_request","request_id":5,"request":{"subtype":"can_use_tool"}}',
+  '{"type":"control_response","response":{}}',
+  '{"type":"thread.started"}',
+  '{"type":"thread.started","thread_id":"-c"}',
+  '{"type":"item.completed"}',
+  '{"type":"item.completed","item":{"type":"agent_message"}}',
+  '{"type":"item.completed","item":{"type":"command_execution","command":{},"exit_code":"x"}}',
+  '{"type":"item.completed","item":{"type":"file_change","changes":{"path":1}}}',
+  '{"type":"item.completed","item":{"type":"todo_list","items":[{"text":{}}]}}',
+  '{"type":"item.completed","item":{"type":"mcp_tool_call","server":1,"tool":null}}',
+  '{"type":"error"}',
+  '{"type":"error","message":"Reconnecting..."}',
   JSON.stringify({
     type: "assistant",
     message: { content: Array.from({ length: 20_000 }, () => ({ type: "text", text: "a" })) },
@@ -600,7 +598,7 @@ const kindsOfLines = (dialect: string): string[] => {
 };
 
 /** Each field of it gone, or something else, one at a time. */
-function* spoiled(value: unknown, depth = 0): Generator<unknown> {
+function* spoiled(value: unknown, depth = 0): Generator {
   if (typeof value !== "object" || value === null || depth > 4) return;
   for (const key of Object.keys(value)) {
     const rest = structuredClone(value) as Record<string, unknown>;

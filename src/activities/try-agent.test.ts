@@ -91,11 +91,10 @@ describe("an agent that is tried", () => {
   });
 
   it("has what it left running ended, and counted", async () => {
+    let left: Promise<unknown> | undefined;
     const { value } = await tried(async (_, { cwd, marker }) => {
       fs.writeFileSync(path.join(cwd, "hello.txt"), "hello-42\n");
-      // Its own end would come too late: it is still there when the agent has ended.
-      const sleeper = exec({ program: "sleep", args: ["1000"] }, { cwd, marker });
-      left = sleeper;
+      left = exec({ program: "sleep", args: ["1000"] }, { cwd, marker });
       await started(marker);
       return done();
     });
@@ -104,8 +103,6 @@ describe("an agent that is tried", () => {
     expect(value.checks.find(({ name }) => name === "processes")?.state).toBe("warning");
   });
 });
-
-let left: Promise<unknown> | undefined;
 
 /** Until a process carries the mark. */
 async function started(marker: string): Promise<void> {

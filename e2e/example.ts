@@ -3,7 +3,7 @@
  * scripts do it, file by file as `apply` has done it. What comes out must be the same tree.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environmentIn, makePlace } from "./place.ts";
@@ -46,10 +46,15 @@ export function exampleFor({ slowly }: { readonly slowly: number }): Example {
     for (const { commit, phase } of phases) {
       const changed = git("diff", "--name-status", "-z", `${commit}^`, commit).split("\0");
       const steps: Step[] = slowly > 0 ? [{ bash: `sleep ${slowly}` }] : [];
-      const files = { created: [] as string[], modified: [] as string[] };
+      const files: Changed = { created: [], modified: [], deleted: [] };
       for (let at = 0; at + 1 < changed.length; at += 2) {
         const [how, name = ""] = [changed[at], changed[at + 1]];
         if (name === examplePlan) continue;
+        if (how === "D") {
+          files.deleted.push(name);
+          steps.push({ bash: `rm '${name}'` });
+          continue;
+        }
         const content = fileAt(commit, name);
         if (how === "A") {
           files.created.push(name);
@@ -85,17 +90,19 @@ const withMarkers = (plan: string): string =>
     (_all, heading: string, id: string) => `${heading}\n\n[[script:${id.toLowerCase()}]]`,
   );
 
-const resultOf = (
-  phase: string,
-  subject: string,
-  { created, modified }: { readonly created: string[]; readonly modified: string[] },
-): object => ({
+interface Changed {
+  readonly created: string[];
+  readonly modified: string[];
+  readonly deleted: string[];
+}
+
+const resultOf = (phase: string, subject: string, files: Changed): object => ({
   phase_id: phase,
   status: "complete",
   tasks: { total: 1, completed: 1 },
   gates: {},
   commit_message: subject.trim(),
-  files: { created, modified, deleted: [] },
+  files,
   plan_updated: false,
   error: null,
 });

@@ -78,9 +78,9 @@ export {
 export type { BuildOptions } from "./activities/start-run.ts";
 export { askingPeople } from "./activities/tell-people.ts";
 export { readTranscript } from "./activities/transcript.ts";
-export { inWords } from "./agents/made.ts";
 export type { Tried } from "./activities/try-agent.ts";
 export type { AgentEvent } from "./agent.ts";
+export { inWords } from "./agents/made.ts";
 export { attached } from "./exec/attached.ts";
 export { initRepository } from "./git.ts";
 export { shown, shownLine } from "./safe-text.ts";

@@ -48,7 +48,8 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
   const transcript = transcriptOf(site, id, attempt);
   const speaks = agent.speaks === undefined ? "" : ` speaking ${agent.speaks}`;
   transcript.add(`${transcriptMark} attempt ${attempt} at phase ${id}, by ${name}${speaks}`);
-  if (agent.speaks !== undefined) for (const line of brief.text.trimEnd().split("\n")) transcript.add(`> ${line}`);
+  if (agent.speaks !== undefined)
+    for (const line of brief.text.trimEnd().split("\n")) transcript.add(`> ${line}`);
   const overspent = new AbortController();
   const counter = spending(site, { id, attempt }, overspent);
   const outcome = await agent.run(brief, {

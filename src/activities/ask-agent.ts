@@ -1,10 +1,12 @@
 /** What only people can put right about an agent: a login, an installation, what it may use up. */
+import { decisionId, type Question } from "../core/decision.ts";
 import { fail } from "../core/failure.ts";
 import type { Move } from "../core/plan/next-moves.ts";
 import { type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
 import { askOnce } from "./ask.ts";
+import type { Held } from "./hold.ts";
 import type { RunSite } from "./run-site.ts";
 
 export async function askAboutAgent(
@@ -18,10 +20,7 @@ export async function askAboutAgent(
   const { agent, message, hint, kind } = unable;
   return decided(
     await askOnce(site, {
-      kind: "agent-unable",
-      subject: `${run.id} ${phase}`,
-      cycle: 1,
-      cause: `attempt ${attempts}`,
+      ...occasionOf(run, phase),
       question: `${agent} cannot work on phase ${phase}: ${message}`,
       options: [
         { key: "A", text: `Try again (${hint})` },
@@ -41,6 +40,36 @@ export async function askAboutAgent(
       },
     },
   );
+}
+
+const occasionOf = (
+  run: PlanRun,
+  phase: string,
+): Pick<Question, "kind" | "subject" | "cycle" | "cause"> => ({
+  kind: "agent-unable",
+  subject: `${run.id} ${phase}`,
+  cycle: 1,
+  cause: `attempt ${phaseOf(run, phase)?.attempts ?? 1}`,
+});
+
+/** Whoever comes back without an answer means "try again": they may have logged in meanwhile. */
+export function releasedByReturn(
+  { decisions }: Held["state"],
+  run: PlanRun,
+  hash: (text: string) => string,
+): { readonly events: RunEvent[]; readonly withdrawn: readonly string[] } {
+  const waiting = run.phases
+    .filter(({ state }) => state.is === "pending" && state.unable !== undefined)
+    .map(({ id }) => ({ phase: id, decision: decisionId(occasionOf(run, id), hash) }))
+    .filter(({ decision }) => decisions[decision]?.answer === undefined);
+  return {
+    events: waiting.map(({ phase }) => ({
+      type: "phase-released",
+      phase,
+      reason: "somebody has come back",
+    })),
+    withdrawn: waiting.map(({ decision }) => decision).filter((id) => decisions[id] !== undefined),
+  };
 }
 
 export async function askAboutBudget(

@@ -171,7 +171,13 @@ async function conclude(
   // Only what the agent left can be its fault: not a full disk, not a git that was killed.
   if (!captured.ok && captured.failure.code !== "git") return captured;
   if (over !== undefined && outcome.is !== "done") {
-    return succeed([{ type: "attempt-over-budget", phase, attempt, over }]);
+    const { whose, what } = over;
+    // What the whole run has used up is asked about the run.
+    return succeed([
+      whose === "phase"
+        ? { type: "attempt-over-budget", phase, attempt, over: what }
+        : { type: "attempt-interrupted", phase, attempt, reason: `the run: ${what}` },
+    ]);
   }
   switch (outcome.is) {
     case "stopped":

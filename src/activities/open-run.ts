@@ -32,6 +32,7 @@ import {
   rememberTrust,
 } from "./approve.ts";
 import type { Asker } from "./ask.ts";
+import { releasedByReturn } from "./ask-agent.ts";
 import { chooseCast, machineOf } from "./choose-cast.ts";
 import { anchor, findGround, movedMeanwhile } from "./find-ground.ts";
 import { surfacesOf, toolsOf } from "./gate-surface.ts";
@@ -340,6 +341,15 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
   });
   if (moved !== undefined) events.push({ type: "target-moved", commit: moved, undone: [] });
   events.push(...(again ?? []));
+  const released = releasedByReturn(held.state, before, project.world.hash);
+  events.push(...released.events);
+  const withdrawn = released.withdrawn.map((id) => ({
+    type: "decision-withdrawn" as const,
+    id,
+    reason: "it is tried again",
+  }));
+  const put = withdrawn.length > 0 ? await held.record(withdrawn) : succeed(undefined);
+  if (!put.ok) return put;
   const recorded = await recordRun(held, before.id, events);
   if (!recorded.ok) return recorded;
   const anchored = moved === undefined ? succeed(undefined) : await anchor(git, before.id, moved);

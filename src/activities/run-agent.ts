@@ -26,10 +26,16 @@ export interface AtWork {
 export interface Worked {
   readonly agent: string;
   readonly outcome: AgentOutcome;
-  /** It was stopped because of that: what it used, of what. */
-  readonly over?: string;
+  /** It was stopped because of that. */
+  readonly over?: Over;
   /** What it used that is not on record yet. */
   readonly rest: readonly RunEvent[];
+}
+
+/** What was used, of what; `run`: by all phases together. */
+export interface Over {
+  readonly whose: "phase" | "run";
+  readonly what: string;
 }
 
 export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promise<Worked> {
@@ -134,8 +140,8 @@ function briefFor(
 
 interface Counter {
   add(usage: Extract<AgentEvent, { type: "usage" }>): void;
-  /** What it used, of what: it is not to go on. */
-  over(): string | undefined;
+  /** It is not to go on. */
+  over(): Over | undefined;
   rest(): readonly RunEvent[];
 }
 
@@ -151,7 +157,7 @@ function spending(
   let spent: Spent = nothingSpent;
   let unsaid: Spent = nothingSpent;
   let notedAt = performance.now();
-  let over: string | undefined;
+  let over: Over | undefined;
   const said = (): RunEvent[] => {
     const { tokens, cost } = unsaid;
     unsaid = nothingSpent;
@@ -159,18 +165,20 @@ function spending(
     return [{ type: "usage-counted", phase, attempt, tokens, ...(cost > 0 && { cost }) }];
   };
   /** With what others have used meanwhile, as far as it is on record. */
-  const check = (): string | undefined => {
+  const check = (): Over | undefined => {
     if (!budgets) return undefined;
     const run = site.run();
     const before = phaseOf(run, phase);
     const ofPhase = addSpent(before?.spent ?? nothingSpent, unsaid);
     const ofRun = addSpent(run.spent ?? nothingSpent, unsaid);
     const times = (before?.raised ?? 0) + 1;
-    return (
+    // Time is no reason to break off work that goes on: that is asked before the next attempt.
+    const own =
       exceeded(spent, budgets.attempt, times) ??
-      exceeded({ ...ofPhase, ms: 0 }, budgets.phase, times) ??
-      exceeded({ ...ofRun, ms: 0 }, budgets.run, (run.raised ?? 0) + 1)
-    );
+      exceeded({ ...ofPhase, ms: 0 }, budgets.phase, times);
+    if (own !== undefined) return { whose: "phase", what: own };
+    const all = exceeded({ ...ofRun, ms: 0 }, budgets.run, (run.raised ?? 0) + 1);
+    return all === undefined ? undefined : { whose: "run", what: all };
   };
   return {
     add({ tokens, cost = 0 }) {

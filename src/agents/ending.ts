@@ -68,7 +68,7 @@ export function outcomeOf(end: EndOfWork): AgentOutcome {
   const details = [...(ending?.text ? [ending.text] : []), ...end.lastWords.slice(-40)]
     .join("\n")
     .slice(-mostDetails);
-  if (ended.aborted) return { is: "stopped" };
+  if (ended.aborted) return finishedAnyway(end) ?? { is: "stopped" };
   if (trouble) return inTrouble(end, trouble, details);
   if (!ending) {
     const how = ended.code === null ? `was ended by ${ended.signal}` : `ended with ${ended.code}`;
@@ -76,6 +76,14 @@ export function outcomeOf(end: EndOfWork): AgentOutcome {
   }
   if (ending.cancelled) return failed("crash", `${name} broke off by itself`, details);
   return resultOf(end, ending, details);
+}
+
+/** Told to stop, it was done already: that was paid for, and it will be checked. */
+function finishedAnyway(end: EndOfWork): AgentOutcome | undefined {
+  const { ending, trouble } = end;
+  if (!ending || trouble || ending.cancelled) return undefined;
+  const outcome = resultOf(end, ending, "");
+  return outcome.is === "done" ? outcome : undefined;
 }
 
 const mostDetails = 8000;

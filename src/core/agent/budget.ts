@@ -77,7 +77,6 @@ export function exceeded(spent: Spent, cap: Cap, times = 1): string | undefined 
 }
 
 export function tokenWords(tokens: number): string {
-  if (tokens >= 1e6) return `${Math.round(tokens / 1e5) / 10} M tokens`;
-  if (tokens >= 1e3) return `${Math.round(tokens / 1e3)} k tokens`;
-  return `${tokens} tokens`;
+  const [unit, size] = tokens >= 1e6 ? ["M tokens", 1e6] : ["k tokens", 1e3];
+  return tokens < 1e3 ? `${tokens} tokens` : `${Math.round((tokens / size) * 10) / 10} ${unit}`;
 }

@@ -576,8 +576,6 @@ function resumed(before: PhaseProgress, at: string): PhaseProgress {
   if (phase.state.is === "working") {
     return { ...phase, state: { is: "pending" }, interruptions: phase.interruptions + 1 };
   }
-  // Whoever comes back may have logged in meanwhile.
-  if (phase.state.is === "pending" && phase.state.unable) return released(phase);
   return phase.state.is === "failed" ? { ...freshSeries(phase), state: { is: "pending" } } : phase;
 }
 

@@ -348,7 +348,7 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
     id,
     reason: "it is tried again",
   }));
-  const put = withdrawn.length > 0 ? await held.record(withdrawn) : succeed(undefined);
+  const put = withdrawn.length > 0 ? await held.recordIn(before.id, withdrawn) : succeed(undefined);
   if (!put.ok) return put;
   const recorded = await recordRun(held, before.id, events);
   if (!recorded.ok) return recorded;

@@ -102,7 +102,7 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     headless: (prompt) => ["run", "--output-format", "stream-json", "-t", prompt],
     acp: ["acp"],
     asks: { GOOSE_MODE: "approve" },
-    loggedOut: { OPENAI_API_KEY: "" },
+    loggedOut: { GOOSE_PROVIDER: "", OPENAI_API_KEY: "" },
   },
   copilot: {
     version: "1.0.102",

@@ -82,7 +82,7 @@ function steadier({ place, programs, ports }: Surroundings): (value: unknown) =>
       .replace(/\b\d?\d:\d\d [AP]M\b/g, "3:33 AM")
       .replace(/\b20\d{6}_(\d+)\b/g, "20260101_$1")
       .replace(/\b\d+\.sock\b/g, "1.sock")
-      .replace(/\b(ses|prt|msg|evt)_[0-9a-f]{8,}[0-9A-Za-z]*/g, "$1_1")
+      .replace(/\b(ses|prt|msg|evt)_[0-9a-f]{8,}[0-9A-Za-z]*\b(?!-)/g, "$1_1")
       .replace(
         /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g,
         "2026-01-01T00:00:00.000Z",
@@ -109,16 +109,22 @@ const isMoment = (value: number, key: string): boolean =>
   (value > 1_600_000_000_000 && value < 2_000_000_000_000) ||
   (value > 1_600_000_000 && value < 1_999_999_999);
 
-const [mostItems, mostText] = [8, 1500];
+const mostItems = 8;
+const mostText = 1500;
+/** Of texts that are long and tell nothing: some agents print their own source when they stumble. */
+const most: Readonly<Record<string, number>> = { description: 60, stderr: 300 };
 
 /** Lists of tools and the like are long, and nobody looks at more than a few. */
-function trimmed(value: unknown): unknown {
+function trimmed(value: unknown, key = ""): unknown {
   if (typeof value === "string") {
-    return value.length > mostText ? `${value.slice(0, mostText)}…` : value;
+    const length = most[key] ?? mostText;
+    return value.length > length ? `${value.slice(0, length)}…` : value;
   }
   if (Array.isArray(value)) {
-    return (value.length > mostItems ? value.slice(0, 3) : value).map(trimmed);
+    return (value.length > mostItems ? value.slice(0, 3) : value).map((item) => trimmed(item));
   }
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, trimmed(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, trimmed(inner, name)]),
+  );
 }

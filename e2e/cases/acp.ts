@@ -90,7 +90,8 @@ export const acpCases: Readonly<Record<string, (stage: Stage) => Promise<Played>
       },
     }),
   "status-401": acpCaseOf("unauthorized"),
-  "status-429": acpCaseOf("limited"),
+  // Some try again for a minute before they say so, one for ten.
+  "status-429": acpCaseOf("limited", { timeoutMs: 90_000 }),
   refusal: acpCaseOf("refused"),
   "not-logged-in": (stage) =>
     acpCaseOf("text", { env: agents[stage.agent].loggedOut ?? {} })(stage),

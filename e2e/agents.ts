@@ -154,7 +154,8 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
       OPENAI_MODEL: "scripted-1",
     }),
     headless: (prompt) => [prompt, "-o", "stream-json", "--yolo", "--auth-type", "openai"],
-    acp: ["--acp", "--auth-type", "openai"],
+    // Its own mode asks a model which tools to ask about.
+    acp: ["--acp", "--auth-type", "openai", "--approval-mode", "default"],
     loggedOut: { OPENAI_API_KEY: "" },
   },
 };

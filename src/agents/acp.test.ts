@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../agent.ts";
 import { mintTrusted } from "../exec.ts";
+import { isEvent } from "../testing/agent-contract.ts";
 import { createAcpDialect } from "./acp.ts";
 import { type AcpProfile, acpProfileOf, acpProfiles } from "./acp-profiles.ts";
 import type { Ask, Ending } from "./dialect.ts";
@@ -661,18 +662,6 @@ describe("lines of every kind", () => {
     { sessionUpdate: "usage_update", used: 1e308, cost: 5 },
     { sessionUpdate: "notice", title: {} },
   ];
-  const isWell = (event: AgentEvent): boolean => {
-    const { type, ...rest } = event;
-    if (type === "usage") {
-      return Object.values(rest).every((each) => typeof each === "number" && each >= 0);
-    }
-    if (type === "plan") {
-      return (rest as { steps: object[] }).steps.every((step) =>
-        Object.values(step).every((each) => ["string", "boolean"].includes(typeof each)),
-      );
-    }
-    return Object.values(rest).every((each) => ["string", "boolean"].includes(typeof each));
-  };
 
   it("do no harm, at any point of a conversation", () => {
     const dialect = createAcpDialect(plain);
@@ -697,7 +686,7 @@ describe("lines of every kind", () => {
         all.hear(line);
         expect(
           [...talk.events, ...all.events, ...dialect.translate(line)].filter(
-            (each) => !isWell(each),
+            (each) => !isEvent(each),
           ),
         ).toEqual([]);
       }

@@ -17,6 +17,9 @@ export interface AcpProfile {
   readonly modes?: Readonly<Partial<Record<Permission, string>>>;
   /** For those that ask only when their environment says so. */
   readonly envFor?: Readonly<Partial<Record<Permission, Readonly<Record<string, string>>>>>;
+  readonly argsFor?: Readonly<Partial<Record<Permission, readonly string[]>>>;
+  /** The kind of tools that it says no kind of, by the beginning of their titles. */
+  readonly kinds?: readonly ToolKind[];
   /** False: its way back into a session loses it. */
   readonly resumes?: false;
   readonly cost?: true;
@@ -24,6 +27,11 @@ export interface AcpProfile {
   readonly asides?: Asides;
   /** An error that is its whole answer; a group `status` is that of its model's service. */
   readonly error?: RegExp;
+}
+
+export interface ToolKind {
+  readonly title: RegExp;
+  readonly kind: string;
 }
 
 export interface Asides {
@@ -45,6 +53,11 @@ export const acpProfiles = {
     args: ["acp"],
     model: { env: "GOOSE_MODEL" },
     modes: { full: "auto", edit: "approve", "read-only": "approve" },
+    kinds: [
+      { title: /^(?:write|edit) · /, kind: "edit" },
+      { title: /^(?:tree|read) · /, kind: "read" },
+      { title: /^shell · /, kind: "execute" },
+    ],
     error: /^Ran into this error: (?:.{0,200}?\((?<status>[45]\d\d) )?/s,
     cost: true,
   },
@@ -52,6 +65,11 @@ export const acpProfiles = {
     program: "copilot",
     args: ["--acp", "--no-auto-update"],
     model: { arg: "--model" },
+    // A no of ours ends its turn; these it is told itself, and goes on.
+    argsFor: {
+      edit: ["--deny-tool=shell"],
+      "read-only": ["--deny-tool=shell", "--deny-tool=write"],
+    },
     asides: { is: /^(?:Info|Warning|Error): /, retry: /\bRetrying\.\.\.$/ },
     error: /^Error: .{0,400}?(?:\(HTTP |Last error: .{0,40}?)(?<status>[45]\d\d)\b/s,
   },

@@ -79,7 +79,7 @@ const can = (more: object = {}): object => ({
 });
 const opened = (more: Partial<Ask> = {}, profile = plain, session: object = {}): Talk =>
   new Talk(more, profile).answer(can()).answer({ sessionId: "s1", ...session });
-const permission = (toolCall: object, options: unknown = allOptions): object => ({
+const permissionFor = (toolCall: object, options: unknown = allOptions): object => ({
   id: "p",
   method: "session/request_permission",
   params: { sessionId: "s1", toolCall, options },
@@ -292,6 +292,12 @@ describe("how an agent is started", () => {
     expect(started(acpProfiles.goose).env).toEqual({});
   });
 
+  it("tells those no beforehand that would end over it", () => {
+    expect(started(acpProfiles.copilot, { permission: "edit" }).args).toContain(
+      "--deny-tool=shell",
+    );
+  });
+
   it("makes those ask that would not", () => {
     const asked = (permission: "full" | "read-only") =>
       started(acpProfiles.opencode, { permission }).env?.OPENCODE_PERMISSION;
@@ -438,7 +444,7 @@ describe("the turn", () => {
 
   it("tolerates what comes after its end", () => {
     const talk = opened().answer({ stopReason: "end_turn" }).chunk("late");
-    talk.say(permission({ toolCallId: "1", kind: "edit" }));
+    talk.say(permissionFor({ toolCallId: "1", kind: "edit" }));
     expect(talk.last.result).toEqual({ outcome: { outcome: "cancelled" } });
     expect(talk.events.length).toBe(1);
   });
@@ -448,7 +454,7 @@ describe("the turn", () => {
     const talk = opened().interrupt().interrupt();
     expect(talk.last).toMatchObject({ method: "session/cancel", params: { sessionId: "s1" } });
     expect(talk.methods.filter((method) => method === "session/cancel").length).toBe(1);
-    talk.say(permission({ toolCallId: "1", kind: "edit" }));
+    talk.say(permissionFor({ toolCallId: "1", kind: "edit" }));
     expect(talk.last.result).toEqual({ outcome: { outcome: "cancelled" } });
     talk.say({ id: 3, result: { stopReason: "cancelled" } });
     expect(talk.ending).toEqual({ text: "", cancelled: true });
@@ -477,7 +483,7 @@ describe("how a turn ends", () => {
       -32603,
       "Internal error",
       { errorKind: "rate_limit", details: "slow down" },
-      { kind: "rate_limit", text: "Internal error: slow down" },
+      { kind: "rate_limit", text: "Error: slow down" },
     ],
     ["a kind that is none", -32603, "x", { errorKind: "constructor" }, {}],
     [
@@ -495,6 +501,14 @@ describe("how a turn ends", () => {
       { status: 529, text: "failed: overloaded" },
     ],
     ["only a text", -32603, "Internal error", "429 Too Many Requests", {}],
+    [
+      "a status before what was said",
+      -32603,
+      "Internal error",
+      { details: "401 no" },
+      { status: 401, text: "Error: 401 no" },
+    ],
+    ["only a name", -32603, "Internal error", undefined, { text: "error -32603" }],
     ["nothing at all", 0, "", null, { text: "error 0" }],
   ])("with an error: %s", (_, code, message, data, trouble) => {
     const talk = opened().chunk("before").fail(code, message, data);
@@ -539,7 +553,7 @@ describe("how a turn ends", () => {
 
 describe("who asks whether he may", () => {
   const answered = (permitted: Ask["permission"], toolCall: object, options?: unknown): unknown =>
-    opened({ permission: permitted }).say(permission({ toolCallId: "1", ...toolCall }, options))
+    opened({ permission: permitted }).say(permissionFor({ toolCallId: "1", ...toolCall }, options))
       .last.result;
   const [yes, no] = [selected("4"), selected("3")];
 
@@ -591,12 +605,24 @@ describe("who asks whether he may", () => {
   it("is known by what was told of the tool before", () => {
     const talk = opened({ permission: "edit" });
     talk.update({ sessionUpdate: "tool_call", toolCallId: "1", kind: "execute", title: "ls" });
-    talk.say(permission({ toolCallId: "1" }));
+    talk.say(permissionFor({ toolCallId: "1" }));
     expect(talk.last.result).toEqual(no);
     expect(talk.events.slice(1)).toEqual([
       { type: "tool", name: "execute", what: "ls", state: "started" },
       { type: "permission", tool: "execute", what: "ls", allowed: false },
     ]);
+  });
+
+  it("is known by the title where the agent says no kind, and its profile does", () => {
+    const kinds = (title: string, permission: Ask["permission"]): unknown =>
+      opened({ permission }, acpProfiles.goose).say(
+        permissionFor({ toolCallId: "1", kind: "other", title }),
+      ).last.result;
+    expect(kinds("write · a.txt", "edit")).toEqual(yes);
+    expect(kinds("write · a.txt", "read-only")).toEqual(no);
+    expect(kinds("tree · write · a", "read-only")).toEqual(yes);
+    expect(kinds("shell · write · a", "edit")).toEqual(no);
+    expect(kinds("database: write · a", "edit")).toEqual(no);
   });
 
   it("is answered by kinds of options, and broken off when none is there", () => {

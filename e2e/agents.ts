@@ -16,6 +16,10 @@ export interface Recipe {
   headless(prompt: string): readonly string[];
   /** What makes it speak ACP on its standard streams. */
   readonly acp?: readonly string[];
+  /** What makes it ask for permissions, where it would not. */
+  readonly asks?: Readonly<Record<string, string>>;
+  /** What takes its key away. */
+  readonly loggedOut?: Readonly<Record<string, string>>;
 }
 
 /** Long on purpose: Copilot strikes out the key wherever its text occurs in what it prints. */
@@ -82,6 +86,7 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     }),
     headless: (prompt) => ["-p", prompt, "-o", "stream-json", "--yolo", "-m", "gemini-2.5-pro"],
     acp: ["--acp", "-m", "gemini-2.5-pro"],
+    loggedOut: { GEMINI_API_KEY: "" },
   },
   goose: {
     version: "1.52.0",
@@ -96,6 +101,8 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     }),
     headless: (prompt) => ["run", "--output-format", "stream-json", "-t", prompt],
     acp: ["acp"],
+    asks: { GOOSE_MODE: "approve" },
+    loggedOut: { GOOSE_PROVIDER: "", OPENAI_API_KEY: "" },
   },
   copilot: {
     version: "1.0.102",
@@ -113,6 +120,7 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
         "--disable-builtin-mcps",
       ),
     acp: ["--acp", "--no-auto-update", "--disable-builtin-mcps"],
+    loggedOut: { COPILOT_PROVIDER_BASE_URL: "", COPILOT_PROVIDER_API_KEY: "" },
   },
   opencode: {
     version: "1.18.33",
@@ -146,7 +154,9 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
       OPENAI_MODEL: "scripted-1",
     }),
     headless: (prompt) => [prompt, "-o", "stream-json", "--yolo", "--auth-type", "openai"],
-    acp: ["--acp", "--auth-type", "openai"],
+    // Its own mode asks a model which tools to ask about.
+    acp: ["--acp", "--auth-type", "openai", "--approval-mode", "default"],
+    loggedOut: { OPENAI_API_KEY: "" },
   },
 };
 

@@ -15,7 +15,7 @@ export interface AcpProfile {
   readonly model?: { readonly arg: string } | { readonly env: string };
   /** The mode of its own in which it asks us what it is to ask; absent: as it comes. */
   readonly modes?: Readonly<Partial<Record<Permission, string>>>;
-  /** For those that ask only when their environment says so. */
+  /** For those that ask only when they are told to, or that cannot take a no of ours. */
   readonly envFor?: Readonly<Partial<Record<Permission, Readonly<Record<string, string>>>>>;
   readonly argsFor?: Readonly<Partial<Record<Permission, readonly string[]>>>;
   /** The kind of tools that it says no kind of, by the beginning of their titles. */
@@ -78,10 +78,10 @@ export const acpProfiles = {
     args: ["acp"],
     // A newer version of itself in the middle of the work is nobody's wish.
     env: { OPENCODE_DISABLE_AUTOUPDATE: "1" },
-    // It asks for nothing unless it is told to.
+    // It asks for nothing unless it is told to, and a no of ours would end its turn.
     envFor: {
-      edit: { OPENCODE_PERMISSION: '{"bash":"ask","webfetch":"ask"}' },
-      "read-only": { OPENCODE_PERMISSION: '{"edit":"ask","bash":"ask","webfetch":"ask"}' },
+      edit: { OPENCODE_PERMISSION: '{"bash":"deny","webfetch":"deny"}' },
+      "read-only": { OPENCODE_PERMISSION: '{"edit":"deny","bash":"deny","webfetch":"deny"}' },
     },
     cost: true,
   },
@@ -91,6 +91,15 @@ export const acpProfiles = {
     model: { arg: "--model" },
     // Its own default asks a model each time whether it may.
     modes: { full: "yolo", edit: "default", "read-only": "default" },
+    // A no of ours ends its turn: it does not get to see what it may not use.
+    argsFor: {
+      edit: ["--exclude-tools=run_shell_command"],
+      "read-only": [
+        "--exclude-tools=run_shell_command",
+        "--exclude-tools=edit",
+        "--exclude-tools=write_file",
+      ],
+    },
   },
   "claude-acp": {
     program: "claude-agent-acp",

@@ -298,11 +298,11 @@ describe("how an agent is started", () => {
     );
   });
 
-  it("makes those ask that would not", () => {
+  it("makes those mind it that would not ask", () => {
     const asked = (permission: "full" | "read-only") =>
       started(acpProfiles.opencode, { permission }).env?.OPENCODE_PERMISSION;
     expect(asked("full")).toBe(undefined);
-    expect(asked("read-only")).toContain('"edit":"ask"');
+    expect(asked("read-only")).toContain('"edit":"deny"');
   });
 
   it("is a command line of the user's for any other, as it was approved", () => {

@@ -49,16 +49,18 @@ function launch(ask: Ask): Launch {
     program: "claude",
     args: [
       "-p",
-      ...["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
-      ...["--permission-prompt-tool", "stdio"],
+      "--input-format=stream-json",
+      "--output-format=stream-json",
+      "--verbose",
+      "--permission-prompt-tool=stdio",
       // Without this the user's own mode counts, and some of them change nothing or ask nobody.
-      ...["--permission-mode", "acceptEdits"],
-      ...(tools ? ["--tools", tools.join()] : []),
-      ...["--disallowedTools", forPeople.join()],
-      ...["--json-schema", JSON.stringify(withoutDialect(ask.schema))],
-      ...(ask.model === undefined ? [] : ["--model", ask.model]),
-      ...(ask.maxCost === undefined ? [] : ["--max-budget-usd", String(ask.maxCost)]),
-      ...(ask.resume ? ["--resume", ask.resume.session] : []),
+      "--permission-mode=acceptEdits",
+      ...(tools ? [`--tools=${tools.join()}`] : []),
+      `--disallowedTools=${forPeople.join()}`,
+      `--json-schema=${JSON.stringify(withoutDialect(ask.schema))}`,
+      ...(ask.model === undefined ? [] : [`--model=${ask.model}`]),
+      ...(ask.maxCost === undefined ? [] : [`--max-budget-usd=${ask.maxCost}`]),
+      ...(ask.resume ? [`--resume=${ask.resume.session}`] : []),
       ...(ask.args ?? []),
     ],
     env: {
@@ -131,8 +133,8 @@ interface Memory {
   session?: string;
   model?: string;
   readonly tools: Map<string, { readonly name: string; readonly what: string }>;
-  /** Of a message that comes in several parts, each with the same numbers. */
-  counted?: string;
+  /** Messages that come in several parts, each with the same numbers. */
+  readonly counted: Set<string>;
   tokens: number;
   limit: Limit | undefined;
   /** What it took an error of its model's for, in a word of its own. */
@@ -147,6 +149,7 @@ interface Limit {
 function listener(ask?: Ask): { hear(line: string): Heard } {
   const memory: Memory = {
     tools: new Map(),
+    counted: new Set(),
     tokens: 0,
     limit: undefined,
     ...(ask && { cwd: ask.cwd }),
@@ -300,8 +303,8 @@ const isIn = (folder: string, file: string): boolean =>
 function usageSoFar(said: Fields, memory: Memory | undefined): AgentEvent[] {
   const message = fieldsOf(said.message);
   const [id, usage] = [textOf(message?.id), fieldsOf(message?.usage)];
-  if (!memory || id === undefined || !usage || id === memory.counted) return [];
-  memory.counted = id;
+  if (!memory || id === undefined || !usage || memory.counted.has(id)) return [];
+  memory.counted.add(id);
   const tokens = tokensIn(usage);
   memory.tokens += tokens;
   return tokens > 0 ? [{ type: "usage", tokens }] : [];

@@ -66,7 +66,7 @@ describe("how Codex is started", () => {
     expect(args.slice(0, 3)).toEqual(["exec", "resume", "--json"]);
     expect(args.slice(-3)).toEqual(["--search", "s-1", "-"]);
     expect(args).toContain('sandbox_mode="danger-full-access"');
-    expect(args).toContain("--model");
+    expect(args).toContain("--model=m");
     expect(args).not.toContain("--sandbox");
   });
 
@@ -80,7 +80,8 @@ describe("how Codex is started", () => {
 
   it("finds its schema in the scratch folder", () => {
     const { args, files } = codex.launch(ask);
-    const file = args[args.indexOf("--output-schema") + 1] ?? "";
+    const option = args.find((arg) => arg.startsWith("--output-schema="));
+    const file = option?.slice("--output-schema=".length) ?? "";
     expect(path.dirname(file)).toBe("/work/scratch");
     expect(JSON.parse(files?.[path.basename(file)] ?? "")).toEqual(strictSchema(ours));
   });

@@ -50,13 +50,16 @@ function launch(ask: Ask): Launch {
     args: [
       "exec",
       ...(resume ? ["resume"] : []),
-      ...["--json", "--skip-git-repo-check"],
+      "--json",
+      "--skip-git-repo-check",
+      `--output-schema=${scratch}/${schemaFile}`,
       // A resumed session knows no --sandbox.
-      ...["-c", `sandbox_mode="${sandboxFor[ask.permission]}"`, "-c", 'approval_policy="never"'],
+      ...set("sandbox_mode", sandboxFor[ask.permission]),
+      ...set("approval_policy", "never"),
       // Without a network each of these would hold up its end for seconds.
-      ...["-c", "analytics.enabled=false", "-c", "check_for_update_on_startup=false"],
-      ...["--output-schema", `${scratch}/${schemaFile}`],
-      ...(model === undefined ? [] : ["--model", model]),
+      ...set("analytics.enabled", false),
+      ...set("check_for_update_on_startup", false),
+      ...(model === undefined ? [] : [`--model=${model}`]),
       ...args,
       ...(resume ? [resume.session] : []),
       "-",
@@ -64,6 +67,12 @@ function launch(ask: Ask): Launch {
     files: { [schemaFile]: JSON.stringify(strictSchema(ask.schema)) },
   };
 }
+
+/** TOML has the same strings as JSON. */
+const set = (name: string, value: string | boolean): readonly string[] => [
+  "-c",
+  `${name}=${JSON.stringify(value)}`,
+];
 
 /**
  * `full`: nothing of its own; the walls around it are ours, and in its workspace sandbox there is no

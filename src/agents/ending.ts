@@ -122,7 +122,7 @@ function inTrouble(end: EndOfWork, trouble: Trouble, details: string): AgentOutc
       return { is: "unable", trouble, hint: `log in to ${name}, or set its key, then try again` };
     case "spawn":
       // No folder to work in, no memory: that the program is installed would not help.
-      if (!/ is not on PATH$/.test(message)) {
+      if (!message.endsWith(" is not on PATH")) {
         return failed(kind, `${name} could not be started: ${message}`, details);
       }
       return { is: "unable", trouble, hint: `install ${name}, or choose another agent (--agent)` };

@@ -7,12 +7,14 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Agent, AgentEvent, AgentOutcome, AgentRun, Brief } from "../agent.ts";
+import { type Said, troubleIn } from "../core/agent/trouble.ts";
 import { resultSchema } from "../core/plan/result.ts";
-import { exec } from "../exec.ts";
+import { type Ended, exec } from "../exec.ts";
 import { agentContract, isEvent } from "../testing/agent-contract.ts";
 import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import type { Ask, Dialect } from "./dialect.ts";
+import { troubleOf } from "./ending.ts";
 import { createSpokenAgent, type SpokenSettings } from "./spoken.ts";
 
 const brief: Brief = { phase: "2a", name: "Two", text: "# The brief\n", tasks: 2, attempt: 1 };
@@ -20,11 +22,13 @@ const brief: Brief = { phase: "2a", name: "Two", text: "# The brief\n", tasks: 2
 /** One after the other; `heard`: a word that has to come in on its input before it goes on. */
 type Step =
   | { readonly out: string | object }
+  /** In base64: no text at all. */
+  | { readonly bytes: string }
   | { readonly err: string }
   | { readonly heard: string }
   | { readonly inputEnds: true }
   | { readonly write: string }
-  /** Goes on only with this argument; otherwise with the steps beside it. */
+  /** Goes on only with this word among its arguments; otherwise with the steps beside it. */
   | { readonly given: string; readonly or: readonly Step[] }
   | { readonly child: "holds stdout" }
   | { readonly hang: true }
@@ -43,11 +47,12 @@ const until = async (is) => { while (!is()) await new Promise((resolve) => { wak
 async function play(steps) {
   for (const step of steps) {
     if ("out" in step) fs.writeSync(1, (typeof step.out === "string" ? step.out : JSON.stringify(step.out)) + "\\n");
+    if ("bytes" in step) fs.writeSync(1, Buffer.from(step.bytes, "base64"));
     if ("err" in step) fs.writeSync(2, step.err + "\\n");
     if ("heard" in step) await until(() => input.includes(step.heard));
     if ("inputEnds" in step) await until(() => isOver);
     if ("write" in step) fs.writeFileSync(step.write, "made\\n");
-    if ("given" in step && !process.argv.includes(step.given)) return play(step.or);
+    if ("given" in step && !process.argv.join(" ").includes(step.given)) return play(step.or);
     if ("child" in step) spawn("sleep", ["300"], { detached: true, stdio: ["ignore", 1, 2] }).unref();
     if ("hang" in step) await new Promise((resolve) => setTimeout(resolve, 300000));
     if ("dies" in step) { process.kill(process.pid, step.dies); await new Promise((resolve) => setTimeout(resolve, 5000)); }
@@ -368,12 +373,6 @@ describe.each([
     expect(outcome).toMatchObject({ is: "done", left: 1 });
   });
 
-  it("is done though it was silent for long, once it has said so", async () => {
-    const steps = [...begins, ...does, ...stays(ends(result()))];
-    const { outcome } = await ran(dialect, steps, { idleMs: 1000 });
-    expect(outcome.is).toBe("done");
-  });
-
   it("has failed when its time is over", async () => {
     const { outcome } = await ran(dialect, [...begins, { hang: true }], { timeoutMs: 1500 });
     expect(outcome).toMatchObject({ is: "failed", error: { type: "timeout", kind: "timeout" } });
@@ -422,6 +421,23 @@ describe.each([
     expect(events.filter((event) => !isEvent(event))).toEqual([]);
   });
 
+  it("is not led astray by a line without end, nor by bytes that are no text", async () => {
+    const [last] = ends(failure)
+      .filter((step) => "out" in step)
+      .slice(-1);
+    const long = { ...(last && "out" in last ? (last.out as object) : {}), pad: "x".repeat(5e6) };
+    const broken = Buffer.from('{"type":"assistant","x":"\xff\xfe\xc3("}\n', "latin1");
+    const { outcome, events } = await ran(dialect, [
+      { out: long },
+      { bytes: broken.toString("base64") },
+      ...work,
+    ]);
+    expect(outcome.is).toBe("done");
+    const raw = events.flatMap((event) => (event.type === "raw" ? [event.line] : []));
+    expect(raw[0]).toMatch(/x … \[cut\]$/);
+    expect(raw[1]).toContain("\ufffd");
+  });
+
   it("has all that it printed in the transcript", async () => {
     const { events } = await ran(dialect, [{ err: "a warning" }, { out: "no JSON" }, ...work]);
     const raw = events.flatMap((event) => (event.type === "raw" ? [event.line] : []));
@@ -464,8 +480,7 @@ describe.each([
     });
 
     it("with any field of what it really says gone, or of another type", () => {
-      const lines = recordings(dialect.name).flatMap(({ out }) => out);
-      for (const line of lines) {
+      for (const line of kindsOfLines(dialect.name)) {
         const said: unknown = JSON.parse(line);
         for (const changed of spoiled(said)) {
           const talk = dialect.converse(ask);
@@ -536,46 +551,54 @@ const hostile: readonly string[] = [
   ...[null, 1, [], {}, true, "unheard of", "__proto__", "constructor"].map((type) =>
     JSON.stringify({ type, subtype: type, message: type, item: type }),
   ),
-  ...[
-    '{"type":"system","subtype":"init"}',
-    '{"type":"system","subtype":"init","session_id":7}',
-    '{"type":"system","subtype":"init","session_id":"--help"}',
-    '{"type":"system","subtype":"init","session_id":"a b"}',
-    '{"type":"system","subtype":"api_retry","error":{},"retry_delay_ms":"soon"}',
-    '{"type":"system","subtype":"api_retry","error_status":"x","retry_delay_ms":-1}',
-    '{"type":"system","subtype":"permission_denied","tool_name":[]}',
-    '{"type":"assistant"}',
-    '{"type":"assistant","message":{"content":"text"}}',
-    '{"type":"assistant","message":{"content":[null,1,"a",[],{"type":"text"},{"type":"text","text":5}]}}',
-    '{"type":"assistant","message":{"content":[{"type":"tool_use"}]}}',
-    '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"__proto__","name":"x","input":7}]}}',
-    '{"type":"assistant","message":{"content":[{"type":"tool_use","name":"TodoWrite","input":{"todos":[1,{"content":2}]}}]}}',
-    '{"type":"assistant","message":{"id":"z","usage":{"input_tokens":"1e9","output_tokens":-5}}}',
-    '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"constructor"}]}}',
-    '{"type":"rate_limit_event"}',
-    '{"type":"rate_limit_event","rate_limit_info":{"status":"allowed"}}',
-    '{"type":"control_request"}',
-    '{"type":"control_request","request_id":5,"request":{"subtype":"can_use_tool"}}',
-    '{"type":"control_response","response":{}}',
-    '{"type":"thread.started"}',
-    '{"type":"thread.started","thread_id":"-c"}',
-    '{"type":"item.completed"}',
-    '{"type":"item.completed","item":{"type":"agent_message"}}',
-    '{"type":"item.completed","item":{"type":"command_execution","command":{},"exit_code":"x"}}',
-    '{"type":"item.completed","item":{"type":"file_change","changes":{"path":1}}}',
-    '{"type":"item.completed","item":{"type":"todo_list","items":[{"text":{}}]}}',
-    '{"type":"item.completed","item":{"type":"mcp_tool_call","server":1,"tool":null}}',
-    '{"type":"error"}',
-    '{"type":"error","message":"Reconnecting..."}',
-  ],
+  '{"type":"system","subtype":"init"}',
+  '{"type":"system","subtype":"init","session_id":7}',
+  '{"type":"system","subtype":"init","session_id":"--help"}',
+  '{"type":"system","subtype":"init","session_id":"a b"}',
+  '{"type":"system","subtype":"api_retry","error":{},"retry_delay_ms":"soon"}',
+  '{"type":"system","subtype":"api_retry","error_status":"x","retry_delay_ms":-1}',
+  '{"type":"system","subtype":"permission_denied","tool_name":[]}',
+  '{"type":"assistant"}',
+  '{"type":"assistant","message":{"content":"text"}}',
+  '{"type":"assistant","message":{"content":[null,1,"a",[],{"type":"text"},{"type":"text","text":5}]}}',
+  '{"type":"assistant","message":{"content":[{"type":"tool_use"}]}}',
+  '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"__proto__","name":"x","input":7}]}}',
+  '{"type":"assistant","message":{"content":[{"type":"tool_use","name":"TodoWrite","input":{"todos":[1,{"content":2}]}}]}}',
+  '{"type":"assistant","message":{"id":"z","usage":{"input_tokens":"1e9","output_tokens":-5}}}',
+  '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"constructor"}]}}',
+  '{"type":"rate_limit_event"}',
+  '{"type":"rate_limit_event","rate_limit_info":{"status":"allowed"}}',
+  '{"type":"control_request"}',
+  '{"type":"control_request","request_id":5,"request":{"subtype":"can_use_tool"}}',
+  '{"type":"control_response","response":{}}',
+  '{"type":"thread.started"}',
+  '{"type":"thread.started","thread_id":"-c"}',
+  '{"type":"item.completed"}',
+  '{"type":"item.completed","item":{"type":"agent_message"}}',
+  '{"type":"item.completed","item":{"type":"command_execution","command":{},"exit_code":"x"}}',
+  '{"type":"item.completed","item":{"type":"file_change","changes":{"path":1}}}',
+  '{"type":"item.completed","item":{"type":"todo_list","items":[{"text":{}}]}}',
+  '{"type":"item.completed","item":{"type":"mcp_tool_call","server":1,"tool":null}}',
+  '{"type":"error"}',
+  '{"type":"error","message":"Reconnecting..."}',
   JSON.stringify({
     type: "assistant",
     message: { content: Array.from({ length: 20_000 }, () => ({ type: "text", text: "a" })) },
   }),
 ];
 
+/** One of each kind that was recorded. */
+const kindsOfLines = (dialect: string): string[] => {
+  const kinds = new Map<string, string>();
+  for (const line of recordings(dialect).flatMap(({ out }) => out)) {
+    const { type, subtype, item } = JSON.parse(line);
+    kinds.set(`${type} ${subtype} ${item?.type}`, line);
+  }
+  return [...kinds.values()];
+};
+
 /** Each field of it gone, or something else, one at a time. */
-function* spoiled(value: unknown, depth = 0): Generator<unknown> {
+function* spoiled(value: unknown, depth = 0): Generator {
   if (typeof value !== "object" || value === null || depth > 4) return;
   for (const key of Object.keys(value)) {
     const rest = structuredClone(value) as Record<string, unknown>;
@@ -633,8 +656,11 @@ describe("what becomes of an end of the real programs", () => {
     ["claude", "status-401", { is: "unable", trouble: { kind: "auth" } }],
     ["claude", "not-logged-in", { is: "unable", trouble: { kind: "auth" } }],
     ["claude", "usage-limit", { is: "limited", until: "2033-05-18T03:33:20.000Z" }],
+    ["claude", "status-429", { is: "limited", trouble: { kind: "rate_limit", status: 429 } }],
     ["claude", "status-500", { is: "limited", trouble: { kind: "server" } }],
     ["claude", "status-529", { is: "limited", trouble: { kind: "overloaded" } }],
+    ["claude", "stream-says-overloaded", { is: "limited", trouble: { kind: "overloaded" } }],
+    ["claude", "usage-limit-with-api-key", { is: "limited", trouble: { status: 429 } }],
     ["claude", "model-out-of-reach", { is: "limited", trouble: { kind: "network" } }],
     ["claude", "context-overflow", { is: "failed", error: { kind: "context" } }],
     ["claude", "refusal", { is: "failed", error: { kind: "refusal" } }],
@@ -643,7 +669,16 @@ describe("what becomes of an end of the real programs", () => {
     ["claude", "text-instead-of-result", { is: "failed", error: { kind: "schema" } }],
     ["claude", "sigterm-in-tool", { is: "failed", error: { kind: "crash" } }],
     ["claude", "sigint-in-tool", { is: "failed", error: { kind: "crash" } }],
-    ["codex", "usage-limit", { is: "limited", trouble: { kind: "usage_limit" } }],
+    ["codex", "status-401", { is: "unable", trouble: { kind: "auth", status: 401 } }],
+    ["codex", "status-429", { is: "limited", trouble: { kind: "rate_limit", status: 429 } }],
+    ["codex", "status-529", { is: "limited", trouble: { kind: "overloaded", status: 529 } }],
+    ["codex", "unknown-session", { is: "failed", error: { kind: "session_not_found" } }],
+    ["codex", "usage-limit", { is: "limited", until: "2033-05-18T03:33:00.000Z" }],
+    ["codex", "usage-limit-today", { is: "limited", until: expect.any(String) }],
+    ["codex", "usage-limit-without-end", { is: "limited", trouble: { kind: "usage_limit" } }],
+    ["codex", "stream-says-quota", { is: "limited", trouble: { kind: "usage_limit" } }],
+    ["codex", "stream-says-rate-limit", { is: "limited", trouble: { kind: "rate_limit" } }],
+    ["codex", "stream-says-context-overflow", { is: "failed", error: { kind: "context" } }],
     ["codex", "status-500", { is: "limited", trouble: { kind: "overloaded" } }],
     ["codex", "connection-dropped", { is: "limited", trouble: { kind: "network" } }],
     ["codex", "key-missing", { is: "unable", trouble: { kind: "auth" } }],
@@ -653,14 +688,65 @@ describe("what becomes of an end of the real programs", () => {
   ] as const)("%s: %s", async (dialect, name, outcome) => {
     expect((await replayed(dialect, name)).outcome).toMatchObject(outcome);
   });
+});
 
-  it("is no failure of the work when it was waiting for its service until its time was over", async () => {
-    const recording = recordings("codex").find(({ name }) => name === "model-out-of-reach");
-    const steps = recording?.steps.filter((step) => !("dies" in step)) ?? [];
-    for (const limit of [{ idleMs: 1000 }, { timeoutMs: 2000 }]) {
-      const { outcome } = await ran(codex, [...steps, { hang: true }], limit);
-      expect(outcome).toMatchObject({ is: "limited", trouble: { kind: "network" } });
+describe("what an end is worth", () => {
+  const ended: Ended = {
+    code: null,
+    signal: "SIGKILL",
+    timedOut: false,
+    aborted: false,
+    tail: [],
+    lines: 0,
+    bytes: 0,
+  };
+  const told = {
+    said: (said: Said) => troubleIn(said, { now: "2026-01-01T00:00:00.000Z", zoneMinutes: 0 }),
+    answered: () => undefined,
+    submitted: undefined,
+    waitingFor: undefined,
+    lastWords: [],
+  };
+
+  it("is what was said last, however it came to its end after that", () => {
+    const ending = { text: "", structured: result() };
+    for (const how of [{ idle: true }, { timedOut: true }, { code: 1 }] as const) {
+      expect(troubleOf({ ...ended, ...how }, ending, told)).toBe(undefined);
     }
+  });
+
+  it.each([
+    [{ idle: true }, "idle_timeout"],
+    [{ timedOut: true }, "timeout"],
+  ] as const)("tells silence from too long a time: %j", (how, kind) => {
+    expect(troubleOf({ ...ended, ...how }, undefined, told)).toMatchObject({ kind });
+  });
+
+  it.each([
+    ["Connection failed: error sending request", "network"],
+    ["API error 429: rate_limit", "rate_limit"],
+    ["API error 401: authentication_failed", "auth"],
+    ["API error 529: overloaded", "overloaded"],
+  ])("is no failure of the work when it was waiting until its time was over: %s", (why, kind) => {
+    for (const how of [{ idle: true }, { timedOut: true }] as const) {
+      const waiting = { ...told, waitingFor: why };
+      expect(troubleOf({ ...ended, ...how }, undefined, waiting)).toMatchObject({ kind });
+    }
+  });
+
+  it("is not told by what was being read or written, only by what was said beside that", () => {
+    const tail = ['{"type":"user","text":"API Error: 429 Too Many Requests"}'];
+    expect(troubleOf({ ...ended, code: 1, tail }, undefined, told)).toBe(undefined);
+    const lastWords = ["API Error: 401 Unauthorized"];
+    expect(troubleOf({ ...ended, code: 1 }, undefined, { ...told, lastWords })).toMatchObject({
+      kind: "auth",
+    });
+  });
+
+  it("has a time when the program itself names one", () => {
+    const until = "2033-05-18T03:33:20.000Z";
+    const trouble = { text: "limit", kind: "usage_limit", until } as const;
+    expect(troubleOf(ended, { text: "", trouble }, told)).toMatchObject({ until });
   });
 });
 

@@ -7,6 +7,8 @@ import * as path from "node:path";
 import type { Agent } from "../agent.ts";
 import { budgetsOf } from "../core/agent/budget.ts";
 import type { Cast } from "../core/agent/cast.ts";
+import { forecastWords } from "../core/agent/forecast.ts";
+import { applyAgent } from "../core/agent/known.ts";
 import type { RecordedEvent } from "../core/event.ts";
 import { currentRun, openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
@@ -41,6 +43,7 @@ import { eventsOf, type Held, type Project } from "./hold.ts";
 import type { Along } from "./introduced-gates.ts";
 import type { Ask } from "./open-flow.ts";
 import type { PlanDisk } from "./plan-files.ts";
+import { forecastFor } from "./preview.ts";
 import { clearFolders, recover, removeOwnLocks } from "./recover.ts";
 import { trimTranscripts } from "./remove-kept.ts";
 import { handEdits, importedPhases } from "./run-files.ts";
@@ -500,6 +503,13 @@ async function openSite(
     budgets: budgetsOf(settings.budget),
     ...(only && { only }),
   };
+  const left = run()
+    .phases.filter((phase) => !isComplete(phase) && only?.has(phase.id) !== false)
+    .map((phase) => phase.id);
+  const expected = forecastFor(held.state, run().order, left);
+  if (expected && left.some((phase) => cast.for(phase)[0] !== applyAgent.name)) {
+    said.push(`about ${forecastWords(expected)}`);
+  }
   world.onNews({ opened: { history: history.value, jobs: limits.jobs, ...(only && { only }) } });
   return succeed({
     project,

@@ -1,11 +1,14 @@
 /** What a build would do, found out without touching anything. */
 
-import { currentRun } from "../core/evolve.ts";
+import type { Cast } from "../core/agent/cast.ts";
+import { type Forecast, forecast, pastOf } from "../core/agent/forecast.ts";
+import { currentRun, type ProjectState } from "../core/evolve.ts";
 import { type Result, succeed } from "../core/failure.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import { isComplete, phaseOf } from "../core/plan/progress.ts";
-import type { Gate, Stack } from "../core/plan/run-event.ts";
+import type { Gate, RunPhase, Stack } from "../core/plan/run-event.ts";
 import { runPhases } from "../core/plan/run-phases.ts";
+import { weightsOf } from "../core/plan/time-left.ts";
 import { openGit } from "../git/call.ts";
 import { commitAt } from "../git/objects.ts";
 import { detectStack } from "../stack.ts";
@@ -24,6 +27,20 @@ export interface Preview {
   readonly compiled: CompiledPlan;
   /** Phases that would run, in order. */
   readonly toRun: readonly string[];
+  readonly forecast?: Forecast;
+  /** Who does a phase, where it is not the usual agent. */
+  readonly by: ReadonlyMap<string, string>;
+}
+
+/** What is left of a plan, judged by everything that was done here. */
+export function forecastFor(
+  state: ProjectState,
+  phases: readonly RunPhase[],
+  toRun: readonly string[],
+): Forecast | undefined {
+  const weights = weightsOf({ order: phases });
+  const todo = phases.flatMap(({ id }, at) => (toRun.includes(id) ? [weights[at] ?? 1] : []));
+  return forecast(todo, Object.values(state.runs ?? {}).flatMap(pastOf));
 }
 
 export async function previewBuild(
@@ -53,6 +70,7 @@ export async function previewBuild(
       return !done && only.value?.has(id) !== false;
     })
     .map(({ id }) => id);
+  const expected = forecastFor(state.value, phases, toRun);
   return succeed({
     plan,
     mode: mode ?? run?.mode ?? null,
@@ -61,8 +79,18 @@ export async function previewBuild(
     ...stack.value,
     compiled: opened.compiled,
     toRun,
+    by: cast.ok ? elsewhere(cast.value, toRun) : new Map(),
+    ...(expected && { forecast: expected }),
   });
 }
+
+const elsewhere = (cast: Cast, phases: readonly string[]): Map<string, string> =>
+  new Map(
+    phases.flatMap((id): [string, string][] => {
+      const [agent = cast.usual] = cast.for(id);
+      return agent === cast.usual ? [] : [[id, agent]];
+    }),
+  );
 
 async function stackOf(
   { repository }: Project,

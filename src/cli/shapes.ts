@@ -501,9 +501,19 @@ export const BuildPreviewOutput = z.object({
         points: z.number().nullable(),
         tasks: z.int(),
         runs: z.boolean(),
+        agent: z.string().nullable().describe("who would do it"),
       }),
     ),
   ),
+  forecast: z
+    .object({
+      phases: z.int().describe("by how many that were done here it is judged"),
+      tokens: z.array(z.number()).describe("from, to"),
+      cost_usd: z.array(z.number()).nullable().describe("from, to; null: no agent has told"),
+      seconds: z.array(z.number()).describe("of agents at work: from, to"),
+    })
+    .nullable()
+    .describe("null: nothing like it was done here before"),
   warnings: z.array(PlanFindingView),
 });
 export type BuildPreviewOutput = z.infer<typeof BuildPreviewOutput>;

@@ -1,4 +1,5 @@
 /** `autodev build PLAN`: runs a plan, phase by phase, and says how it went. */
+import type { Forecast } from "../../core/agent/forecast.ts";
 import type { CommitMode } from "../../core/plan/run-event.ts";
 import { type BuildOptions, openProject, previewBuild } from "../../project.ts";
 import { buildAndTell, exitCodeOf, summaryOf, tellSummary } from "../building.ts";
@@ -81,6 +82,18 @@ async function buildIt(wanted: BuildOptions, options: Options): Promise<number> 
   return exitCodeOf(built.value.run);
 }
 
+const forecastOutput = ({
+  seen,
+  tokens,
+  cost,
+  ms,
+}: Forecast): NonNullable<BuildPreviewOutput["forecast"]> => ({
+  phases: seen,
+  tokens: [...tokens],
+  cost_usd: cost ? [...cost] : null,
+  seconds: [Math.round(ms[0] / 1000), Math.round(ms[1] / 1000)],
+});
+
 async function preview(wanted: BuildOptions, options: Options): Promise<number> {
   const json = options.json === true;
   const found = await previewBuild(openProject(process.cwd()), process.cwd(), wanted);
@@ -105,8 +118,10 @@ async function preview(wanted: BuildOptions, options: Options): Promise<number> 
         points: byId.get(id)?.estimate ?? null,
         tasks: byId.get(id)?.tasks.length ?? 0,
         runs: preview.toRun.includes(id),
+        agent: preview.by.get(id) ?? preview.agent,
       })),
     ),
+    forecast: preview.forecast ? forecastOutput(preview.forecast) : null,
     warnings: [...preview.compiled.warnings],
   };
   printJson(shape);

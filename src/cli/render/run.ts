@@ -1,4 +1,5 @@
 /** A run in words: as it happens, when it has ended, and before it begins. */
+import { forecastWords } from "../../core/agent/forecast.ts";
 import type { RecordedEvent } from "../../core/event.ts";
 import { failureLines } from "../../core/plan/failure-lines.ts";
 import {
@@ -257,10 +258,13 @@ export function previewLines(preview: Preview, style: Style): string[] {
         const points = phase?.estimate === undefined ? "" : `, ${phase.estimate} points`;
         const tasks = phase?.tasks.length ?? 0;
         const line = `  ${shown(phase?.written ?? id)} ${shown(phase?.name ?? "")} (${tasks} ${tasks === 1 ? "task" : "tasks"}${points})`;
-        return toRun.includes(id) ? line : style.dim(`${line}: not run`);
+        const by = preview.by.get(id);
+        if (!toRun.includes(id)) return style.dim(`${line}: not run`);
+        return by === undefined ? line : `${line}: by ${shown(by)}`;
       }),
     ]),
     "",
+    ...(preview.forecast ? [`About ${forecastWords(preview.forecast)}.`, ""] : []),
     compiled.warnings.length === 0
       ? "No errors, no warnings."
       : `No errors, ${compiled.warnings.length} ${compiled.warnings.length === 1 ? "warning" : "warnings"}: autodev plan check ${shown(preview.plan)}`,

@@ -13,6 +13,7 @@
  *  4. `published` of those are where people see them; publishing follows the order of landing.
  */
 import { addSpent, nothingSpent, type Spent } from "../agent/budget.ts";
+import { type Past, pastOf } from "../agent/forecast.ts";
 import type { RecordedEvent } from "../event.ts";
 import { momentOf } from "./moment.ts";
 import { isRetryable, type PhaseError } from "./phase-error.ts";
@@ -190,6 +191,8 @@ export interface PlanRun {
   readonly parkedUntil?: string;
   readonly spent?: Spent;
   readonly raised?: number;
+  /** What phases have used, of runs before this one that was set aside. */
+  readonly past?: readonly Past[];
   /** By agent: until when its account has nothing left. */
   readonly limited?: Readonly<Record<string, string>>;
   /** Where its files are, now that another run has taken its place. */
@@ -341,7 +344,15 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
       return { ...run, raised: (run.raised ?? 0) + 1 };
     case "run-set-aside":
       // History is in the journal; what nobody goes on with need not be carried along.
-      return { ...run, aside: event.aside, order: [], phases: [], landed: [], published: 0 };
+      return {
+        ...run,
+        aside: event.aside,
+        past: pastOf(run),
+        order: [],
+        phases: [],
+        landed: [],
+        published: 0,
+      };
     default:
       return "phase" in event
         ? withPhase(run, event.phase, (phase) => evolvePhase(phase, event, run.maxAttempts))

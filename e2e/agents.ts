@@ -102,7 +102,7 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     headless: (prompt) => ["run", "--output-format", "stream-json", "-t", prompt],
     acp: ["acp"],
     asks: { GOOSE_MODE: "approve" },
-    loggedOut: { OPENAI_API_KEY: "" },
+    loggedOut: { GOOSE_PROVIDER: "", OPENAI_API_KEY: "" },
   },
   copilot: {
     version: "1.0.102",
@@ -154,7 +154,8 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
       OPENAI_MODEL: "scripted-1",
     }),
     headless: (prompt) => [prompt, "-o", "stream-json", "--yolo", "--auth-type", "openai"],
-    acp: ["--acp", "--auth-type", "openai"],
+    // Its own mode asks a model which tools to ask about.
+    acp: ["--acp", "--auth-type", "openai", "--approval-mode", "default"],
     loggedOut: { OPENAI_API_KEY: "" },
   },
 };

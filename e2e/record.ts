@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentName, isInstalled } from "./agents.ts";
-import { acpCases } from "./cases/acp.ts";
+import { acpCasesOf } from "./cases/acp.ts";
 import { claudeCases } from "./cases/claude.ts";
 import { codexCases } from "./cases/codex.ts";
 import { type Played, type Stage, setStage } from "./stage.ts";
@@ -18,11 +18,9 @@ type Cases = Readonly<Record<string, (stage: Stage) => Promise<Played>>>;
 const suites: readonly (readonly [AgentName, Cases])[] = [
   ["claude", claudeCases],
   ["codex", codexCases],
-  ["gemini", acpCases],
-  ["goose", acpCases],
-  ["copilot", acpCases],
-  ["opencode", acpCases],
-  ["qwen", acpCases],
+  ...(["gemini", "goose", "copilot", "opencode", "qwen"] as const).map(
+    (agent): readonly [AgentName, Cases] => [agent, acpCasesOf(agent)],
+  ),
 ];
 
 async function main(): Promise<void> {

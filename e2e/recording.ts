@@ -34,10 +34,13 @@ export function recordingOf(
   around: Surroundings,
 ): string {
   const steady = steadier(around);
-  const printed = lines.filter(({ text }) => text.trim() !== "").map(recorded);
+  const printed = lines.filter(({ text }) => !isNoise(text)).map(recorded);
   const all = [steady(header), ...printed.map((line) => trimmed(steady(line)))];
   return `${all.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
+
+/** Empty lines, and where in its own code an agent stumbled. */
+const isNoise = (text: string): boolean => /^\s*(?:at .*)?$/.test(text);
 
 function recorded({ stream, text }: RecordedLine): unknown {
   if (stream === "err") return { stderr: text };
@@ -54,6 +57,19 @@ function parsed(text: string): object | undefined {
     return undefined;
   }
 }
+
+/** What is different each time, and what stands for it. */
+const passing: readonly (readonly [RegExp, string])[] = [
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g, "2026-01-01T00:00:00.000Z"],
+  [/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z/g, "2026-01-01T00-00-00-000Z"],
+  [/\b\d?\d:\d\d [AP]M\b/g, "3:33 AM"],
+  // The sessions of Goose, and the sockets of Claude, which have its process's id.
+  [/\b20\d{6}_(\d+)\b/g, "20260101_$1"],
+  [/\b\d+\.sock\b/g, "1.sock"],
+  [/\bPGID: \d+/g, "PGID: 1"],
+  // The ids of OpenCode.
+  [/\b(ses|prt|msg|evt)_[0-9a-f]{8,}[0-9A-Za-z]*\b(?!-)/g, "$1_1"],
+];
 
 /** Names of this machine and of this moment, replaced by ones that stay. */
 function steadier({ place, programs, ports }: Surroundings): (value: unknown) => unknown {
@@ -77,16 +93,8 @@ function steadier({ place, programs, ports }: Surroundings): (value: unknown) =>
       steady = steady.replaceAll(here.slice(1), there.slice(1));
     }
     for (const port of ports) steady = steady.replaceAll(`:${port}`, ":4000");
-    return steady
-      .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, stableId)
-      .replace(/\b\d?\d:\d\d [AP]M\b/g, "3:33 AM")
-      .replace(/\b20\d{6}_(\d+)\b/g, "20260101_$1")
-      .replace(/\b\d+\.sock\b/g, "1.sock")
-      .replace(/\b(ses|prt|msg|evt)_[0-9a-f]{8,}[0-9A-Za-z]*/g, "$1_1")
-      .replace(
-        /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g,
-        "2026-01-01T00:00:00.000Z",
-      );
+    steady = steady.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, stableId);
+    return passing.reduce((said, [what, instead]) => said.replace(what, instead), steady);
   };
   const walk = (value: unknown, key = ""): unknown => {
     if (typeof value === "string") return text(value);
@@ -109,16 +117,22 @@ const isMoment = (value: number, key: string): boolean =>
   (value > 1_600_000_000_000 && value < 2_000_000_000_000) ||
   (value > 1_600_000_000 && value < 1_999_999_999);
 
-const [mostItems, mostText] = [8, 1500];
+const mostItems = 8;
+const mostText = 700;
+/** Of texts that are long and tell nothing: some agents print their own source when they stumble. */
+const most: Readonly<Record<string, number>> = { description: 60, stderr: 300 };
 
 /** Lists of tools and the like are long, and nobody looks at more than a few. */
-function trimmed(value: unknown): unknown {
+function trimmed(value: unknown, key = ""): unknown {
   if (typeof value === "string") {
-    return value.length > mostText ? `${value.slice(0, mostText)}…` : value;
+    const length = most[key] ?? mostText;
+    return value.length > length ? `${value.slice(0, length)}…` : value;
   }
   if (Array.isArray(value)) {
-    return (value.length > mostItems ? value.slice(0, 3) : value).map(trimmed);
+    return (value.length > mostItems ? value.slice(0, 3) : value).map((item) => trimmed(item));
   }
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, trimmed(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, trimmed(inner, name)]),
+  );
 }

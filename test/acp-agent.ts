@@ -67,6 +67,7 @@ const app = agent({ name: "scripted" })
   })
   .onRequest(own.session.new, ({ params }) => {
     if (what === "unauthorised") throw RequestError.authRequired();
+    if (what === "old-only") throw new Error("no new sessions here");
     const sessionId = `session-${process.pid}`;
     sessions.set(sessionId, { cwd: params.cwd, url: urlIn(params.mcpServers) });
     fs.writeFileSync(historyOf(sessionId), "said before\n");

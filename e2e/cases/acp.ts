@@ -1,6 +1,6 @@
 /** What agents that speak the Agent Client Protocol are recorded doing. */
 import { type Conversation, converse, type Peer } from "../acp.ts";
-import { agents } from "../agents.ts";
+import { type AgentName, agents } from "../agents.ts";
 import { asking, type ScriptName } from "../scripts.ts";
 import { appears, type Played, type Stage } from "../stage.ts";
 
@@ -65,7 +65,7 @@ async function loaded(stage: Stage, waitMs: number): Promise<Played> {
 /** Gemini names the file of a session by the minute, and erases one that it loads in the same. */
 const pastTheMinute = 62_000;
 
-export const acpCases: Readonly<Record<string, (stage: Stage) => Promise<Played>>> = {
+const acpCases: Readonly<Record<string, (stage: Stage) => Promise<Played>>> = {
   "edit-and-result": acpCaseOf("edit"),
   "text-instead-of-result": acpCaseOf("text"),
   "permission-denied": acpCaseOf("write-only", { permission: "reject_once" }),
@@ -90,8 +90,14 @@ export const acpCases: Readonly<Record<string, (stage: Stage) => Promise<Played>
       },
     }),
   "status-401": acpCaseOf("unauthorized"),
-  "status-429": acpCaseOf("limited"),
+  // Some try again for a minute before they say so, one for ten.
+  "status-429": acpCaseOf("limited", { timeoutMs: 90_000 }),
   refusal: acpCaseOf("refused"),
-  "not-logged-in": (stage) =>
-    acpCaseOf("text", { env: agents[stage.agent].loggedOut ?? {} })(stage),
 };
+
+/** Not every agent can be logged out by its environment. */
+export function acpCasesOf(agent: AgentName): typeof acpCases {
+  const { loggedOut } = agents[agent];
+  if (!loggedOut) return acpCases;
+  return { ...acpCases, "not-logged-in": acpCaseOf("text", { env: loggedOut }) };
+}

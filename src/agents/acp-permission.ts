@@ -3,7 +3,7 @@
  * comes from the program; its title can hold words of the model's, and decides nothing, but for our
  * own tool, without which no result could be handed in.
  */
-import type { KnownCall } from "./acp-updates.ts";
+import type { KnownCall } from "./acp-tools.ts";
 import { wordsOf } from "./acp-wire.ts";
 import type { Permission } from "./dialect.ts";
 import { type Fields, listOf } from "./json-line.ts";
@@ -16,7 +16,10 @@ const others = ["edit", "delete", "move", "execute", "fetch", "switch_mode"];
 /** As the agents name it: `autodev: submit result`, `mcp__autodev__submit_result` … */
 const ourTool = /^(?:tool:\s*)?(?:mcp_+)?(?:autodev[\s:/._-]*)?submit[_ ]result\b/i;
 
-export function isAllowed(permission: Permission, { kind = "other", titles }: KnownCall): boolean {
+export function isAllowed(
+  permission: Permission,
+  { kind = "other", titles }: Pick<KnownCall, "kind" | "titles">,
+): boolean {
   if (permission === "full") return true;
   if (!others.includes(kind) && titles.some((title) => ourTool.test(title))) return true;
   return (permission === "edit" ? editing : reading).includes(kind);

@@ -15,8 +15,11 @@ export interface AcpProfile {
   readonly model?: { readonly arg: string } | { readonly env: string };
   /** The mode of its own in which it asks us what it is to ask; absent: as it comes. */
   readonly modes?: Readonly<Partial<Record<Permission, string>>>;
-  /** For those that ask only when their environment says so. */
+  /** For those that ask only when they are told to, or that cannot take a no of ours. */
   readonly envFor?: Readonly<Partial<Record<Permission, Readonly<Record<string, string>>>>>;
+  readonly argsFor?: Readonly<Partial<Record<Permission, readonly string[]>>>;
+  /** The kind of tools that it says no kind of, by the beginning of their titles. */
+  readonly kinds?: readonly ToolKind[];
   /** False: its way back into a session loses it. */
   readonly resumes?: false;
   readonly cost?: true;
@@ -24,6 +27,11 @@ export interface AcpProfile {
   readonly asides?: Asides;
   /** An error that is its whole answer; a group `status` is that of its model's service. */
   readonly error?: RegExp;
+}
+
+export interface ToolKind {
+  readonly title: RegExp;
+  readonly kind: string;
 }
 
 export interface Asides {
@@ -45,6 +53,11 @@ export const acpProfiles = {
     args: ["acp"],
     model: { env: "GOOSE_MODEL" },
     modes: { full: "auto", edit: "approve", "read-only": "approve" },
+    kinds: [
+      { title: /^(?:write|edit) · /, kind: "edit" },
+      { title: /^(?:tree|read) · /, kind: "read" },
+      { title: /^shell · /, kind: "execute" },
+    ],
     error: /^Ran into this error: (?:.{0,200}?\((?<status>[45]\d\d) )?/s,
     cost: true,
   },
@@ -52,6 +65,11 @@ export const acpProfiles = {
     program: "copilot",
     args: ["--acp", "--no-auto-update"],
     model: { arg: "--model" },
+    // A no of ours ends its turn; these it is told itself, and goes on.
+    argsFor: {
+      edit: ["--deny-tool=shell"],
+      "read-only": ["--deny-tool=shell", "--deny-tool=write"],
+    },
     asides: { is: /^(?:Info|Warning|Error): /, retry: /\bRetrying\.\.\.$/ },
     error: /^Error: .{0,400}?(?:\(HTTP |Last error: .{0,40}?)(?<status>[45]\d\d)\b/s,
   },
@@ -60,10 +78,10 @@ export const acpProfiles = {
     args: ["acp"],
     // A newer version of itself in the middle of the work is nobody's wish.
     env: { OPENCODE_DISABLE_AUTOUPDATE: "1" },
-    // It asks for nothing unless it is told to.
+    // It asks for nothing unless it is told to, and a no of ours would end its turn.
     envFor: {
-      edit: { OPENCODE_PERMISSION: '{"bash":"ask","webfetch":"ask"}' },
-      "read-only": { OPENCODE_PERMISSION: '{"edit":"ask","bash":"ask","webfetch":"ask"}' },
+      edit: { OPENCODE_PERMISSION: '{"bash":"deny","webfetch":"deny"}' },
+      "read-only": { OPENCODE_PERMISSION: '{"edit":"deny","bash":"deny","webfetch":"deny"}' },
     },
     cost: true,
   },
@@ -73,6 +91,15 @@ export const acpProfiles = {
     model: { arg: "--model" },
     // Its own default asks a model each time whether it may.
     modes: { full: "yolo", edit: "default", "read-only": "default" },
+    // A no of ours ends its turn: it does not get to see what it may not use.
+    argsFor: {
+      edit: ["--exclude-tools=run_shell_command"],
+      "read-only": [
+        "--exclude-tools=run_shell_command",
+        "--exclude-tools=edit",
+        "--exclude-tools=write_file",
+      ],
+    },
   },
   "claude-acp": {
     program: "claude-agent-acp",

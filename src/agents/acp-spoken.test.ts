@@ -57,11 +57,25 @@ const agentFor = (
     moment: () => ({ now: "2026-01-01T00:00:00Z", zoneMinutes: 0 }),
   });
 
-agentContract("an agent that speaks ACP", (work) => ({ brief, agent: agentFor(work) }), {
-  describe,
-  it,
-  expect,
-});
+const doing = (what: string) => () => {
+  fs.writeFileSync(path.join(folder, "known-session.txt"), "said before\n");
+  return { brief, agent: agentFor(what) };
+};
+
+agentContract(
+  "an agent that speaks ACP",
+  (work) => ({ brief, agent: agentFor(work) }),
+  { describe, it, expect },
+  {
+    session: doing("work"),
+    usage: doing("work"),
+    resume: doing("old-only"),
+    lostSession: doing("work"),
+    limited: doing("limited"),
+    unable: doing("unauthorised"),
+    silent: doing("deaf"),
+  },
+);
 
 interface Ran {
   readonly outcome: AgentOutcome;

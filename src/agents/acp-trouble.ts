@@ -1,29 +1,26 @@
 /**
- * What an error of ACP's says went wrong. The protocol names two: nobody is logged in, and something
- * is not there. All else is up to the agent: a status of its model's service here or there, a kind,
+ * What an error of ACP's says went wrong. The protocol names one: nobody is logged in. All else is up to the agent: a status of its model's service here or there, a kind,
  * headers, or only a text, which `troubleIn` reads.
  */
 import type { TroubleKind } from "../core/agent/trouble.ts";
 import { fieldsOf, type WireError, wordsOf } from "./acp-wire.ts";
 import type { Ending } from "./dialect.ts";
-import { type Fields } from "./json-line.ts";
+import type { Fields } from "./json-line.ts";
 
 type EndingTrouble = NonNullable<Ending["trouble"]>;
 
-const [authRequired, notFound] = [-32000, -32002];
+const authRequired = -32000;
 
 export function troubleFrom({ code, message, data }: WireError): EndingTrouble {
   const details = fieldsOf(data);
   const inner = fieldsOf(details.error);
-  const status = statusIn([code, ...statusFields(details), ...statusFields(inner)]);
-  const text = textFrom([
-    message,
-    data,
-    details.details,
-    details.message,
-    details.error,
-    inner.message,
-  ]);
+  const texts = [message, data, details.details, details.message, details.error, inner.message];
+  const status =
+    statusIn([code, ...statusFields(details), ...statusFields(inner)]) ?? statusBefore(texts);
+  // The name of -32603 says nothing: taken for more, all would be the fault of a server.
+  const text = textFrom(texts).replace(/^internal error(?:$|: )/i, (name) =>
+    name.endsWith(" ") ? "Error: " : "",
+  );
   const kind = kindNamed(details) ?? kindNamed(inner) ?? kindOfCode(code, text, status);
   return {
     text: text === "" ? `error ${code}` : text,
@@ -49,7 +46,6 @@ function kindOfCode(
   text: string,
   status: number | undefined,
 ): TroubleKind | undefined {
-  if (code === notFound) return undefined;
   // Some use this number for anything: then it is the words that count.
   if (code !== authRequired || status !== undefined) return undefined;
   return text === "" || /\bauth|log.?in|sign.?in|credential|api.?key/i.test(text)
@@ -85,6 +81,15 @@ const statusIn = (values: readonly unknown[]): number | undefined =>
     (each): each is number =>
       typeof each === "number" && Number.isInteger(each) && each >= 400 && each < 600,
   );
+
+/** As a library that many use writes its errors: the status, then what the service said. */
+function statusBefore(texts: readonly unknown[]): number | undefined {
+  for (const text of texts) {
+    const found = /^([45]\d\d) \S/.exec(wordsOf(text) ?? "");
+    if (found) return Number(found[1]);
+  }
+  return undefined;
+}
 
 /** Each part once: many say the same in two places. */
 function textFrom(parts: readonly unknown[]): string {

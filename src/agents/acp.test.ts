@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../agent.ts";
 import { mintTrusted } from "../exec.ts";
+import { isEvent } from "../testing/agent-contract.ts";
 import { createAcpDialect } from "./acp.ts";
 import { type AcpProfile, acpProfileOf, acpProfiles } from "./acp-profiles.ts";
 import type { Ask, Ending } from "./dialect.ts";
@@ -78,7 +79,7 @@ const can = (more: object = {}): object => ({
 });
 const opened = (more: Partial<Ask> = {}, profile = plain, session: object = {}): Talk =>
   new Talk(more, profile).answer(can()).answer({ sessionId: "s1", ...session });
-const permission = (toolCall: object, options: unknown = allOptions): object => ({
+const permissionFor = (toolCall: object, options: unknown = allOptions): object => ({
   id: "p",
   method: "session/request_permission",
   params: { sessionId: "s1", toolCall, options },
@@ -291,11 +292,17 @@ describe("how an agent is started", () => {
     expect(started(acpProfiles.goose).env).toEqual({});
   });
 
-  it("makes those ask that would not", () => {
+  it("tells those no beforehand that would end over it", () => {
+    expect(started(acpProfiles.copilot, { permission: "edit" }).args).toContain(
+      "--deny-tool=shell",
+    );
+  });
+
+  it("makes those mind it that would not ask", () => {
     const asked = (permission: "full" | "read-only") =>
       started(acpProfiles.opencode, { permission }).env?.OPENCODE_PERMISSION;
     expect(asked("full")).toBe(undefined);
-    expect(asked("read-only")).toContain('"edit":"ask"');
+    expect(asked("read-only")).toContain('"edit":"deny"');
   });
 
   it("is a command line of the user's for any other, as it was approved", () => {
@@ -437,7 +444,7 @@ describe("the turn", () => {
 
   it("tolerates what comes after its end", () => {
     const talk = opened().answer({ stopReason: "end_turn" }).chunk("late");
-    talk.say(permission({ toolCallId: "1", kind: "edit" }));
+    talk.say(permissionFor({ toolCallId: "1", kind: "edit" }));
     expect(talk.last.result).toEqual({ outcome: { outcome: "cancelled" } });
     expect(talk.events.length).toBe(1);
   });
@@ -447,7 +454,7 @@ describe("the turn", () => {
     const talk = opened().interrupt().interrupt();
     expect(talk.last).toMatchObject({ method: "session/cancel", params: { sessionId: "s1" } });
     expect(talk.methods.filter((method) => method === "session/cancel").length).toBe(1);
-    talk.say(permission({ toolCallId: "1", kind: "edit" }));
+    talk.say(permissionFor({ toolCallId: "1", kind: "edit" }));
     expect(talk.last.result).toEqual({ outcome: { outcome: "cancelled" } });
     talk.say({ id: 3, result: { stopReason: "cancelled" } });
     expect(talk.ending).toEqual({ text: "", cancelled: true });
@@ -476,7 +483,7 @@ describe("how a turn ends", () => {
       -32603,
       "Internal error",
       { errorKind: "rate_limit", details: "slow down" },
-      { kind: "rate_limit", text: "Internal error: slow down" },
+      { kind: "rate_limit", text: "Error: slow down" },
     ],
     ["a kind that is none", -32603, "x", { errorKind: "constructor" }, {}],
     [
@@ -494,6 +501,14 @@ describe("how a turn ends", () => {
       { status: 529, text: "failed: overloaded" },
     ],
     ["only a text", -32603, "Internal error", "429 Too Many Requests", {}],
+    [
+      "a status before what was said",
+      -32603,
+      "Internal error",
+      { details: "401 no" },
+      { status: 401, text: "Error: 401 no" },
+    ],
+    ["only a name", -32603, "Internal error", undefined, { text: "error -32603" }],
     ["nothing at all", 0, "", null, { text: "error 0" }],
   ])("with an error: %s", (_, code, message, data, trouble) => {
     const talk = opened().chunk("before").fail(code, message, data);
@@ -538,7 +553,7 @@ describe("how a turn ends", () => {
 
 describe("who asks whether he may", () => {
   const answered = (permitted: Ask["permission"], toolCall: object, options?: unknown): unknown =>
-    opened({ permission: permitted }).say(permission({ toolCallId: "1", ...toolCall }, options))
+    opened({ permission: permitted }).say(permissionFor({ toolCallId: "1", ...toolCall }, options))
       .last.result;
   const [yes, no] = [selected("4"), selected("3")];
 
@@ -590,12 +605,24 @@ describe("who asks whether he may", () => {
   it("is known by what was told of the tool before", () => {
     const talk = opened({ permission: "edit" });
     talk.update({ sessionUpdate: "tool_call", toolCallId: "1", kind: "execute", title: "ls" });
-    talk.say(permission({ toolCallId: "1" }));
+    talk.say(permissionFor({ toolCallId: "1" }));
     expect(talk.last.result).toEqual(no);
     expect(talk.events.slice(1)).toEqual([
       { type: "tool", name: "execute", what: "ls", state: "started" },
       { type: "permission", tool: "execute", what: "ls", allowed: false },
     ]);
+  });
+
+  it("is known by the title where the agent says no kind, and its profile does", () => {
+    const kinds = (title: string, permission: Ask["permission"]): unknown =>
+      opened({ permission }, acpProfiles.goose).say(
+        permissionFor({ toolCallId: "1", kind: "other", title }),
+      ).last.result;
+    expect(kinds("write · a.txt", "edit")).toEqual(yes);
+    expect(kinds("write · a.txt", "read-only")).toEqual(no);
+    expect(kinds("tree · write · a", "read-only")).toEqual(yes);
+    expect(kinds("shell · write · a", "edit")).toEqual(no);
+    expect(kinds("database: write · a", "edit")).toEqual(no);
   });
 
   it("is answered by kinds of options, and broken off when none is there", () => {
@@ -661,18 +688,6 @@ describe("lines of every kind", () => {
     { sessionUpdate: "usage_update", used: 1e308, cost: 5 },
     { sessionUpdate: "notice", title: {} },
   ];
-  const isWell = (event: AgentEvent): boolean => {
-    const { type, ...rest } = event;
-    if (type === "usage") {
-      return Object.values(rest).every((each) => typeof each === "number" && each >= 0);
-    }
-    if (type === "plan") {
-      return (rest as { steps: object[] }).steps.every((step) =>
-        Object.values(step).every((each) => ["string", "boolean"].includes(typeof each)),
-      );
-    }
-    return Object.values(rest).every((each) => ["string", "boolean"].includes(typeof each));
-  };
 
   it("do no harm, at any point of a conversation", () => {
     const dialect = createAcpDialect(plain);
@@ -697,7 +712,7 @@ describe("lines of every kind", () => {
         all.hear(line);
         expect(
           [...talk.events, ...all.events, ...dialect.translate(line)].filter(
-            (each) => !isWell(each),
+            (each) => !isEvent(each),
           ),
         ).toEqual([]);
       }

@@ -8,11 +8,12 @@
  *  4. The result comes through our own tool; the text of the answer is only looked at without it.
  */
 import type { AgentEvent } from "../agent.ts";
+import { quotaIn } from "./acp-counters.ts";
 import { chosen, isAllowed, optionFor } from "./acp-permission.ts";
 import type { AcpProfile } from "./acp-profiles.ts";
 import { type Opened, openedIn, settingsFor } from "./acp-session.ts";
 import { troubleFrom, troubleOfSession } from "./acp-trouble.ts";
-import { eventsOf, type Updates, updatesOf, within } from "./acp-updates.ts";
+import { eventsOf, type Updates, updatesOf } from "./acp-updates.ts";
 import {
   answer,
   fieldsOf,
@@ -26,7 +27,7 @@ import {
   wordsOf,
 } from "./acp-wire.ts";
 import type { Ask, Conversation, Dialect, Ending, Heard, Launch } from "./dialect.ts";
-import { type Fields, inBrief } from "./json-line.ts";
+import { type Fields, inBrief, listOf } from "./json-line.ts";
 
 export const createAcpDialect = (profile: AcpProfile): Dialect => ({
   name: "acp",
@@ -43,12 +44,13 @@ export const createAcpDialect = (profile: AcpProfile): Dialect => ({
   translate,
 });
 
-function launchOf({ program, args, shell, env, envFor, model }: AcpProfile, ask: Ask): Launch {
+function launchOf(profile: AcpProfile, ask: Ask): Launch {
+  const { program, args, shell, env, envFor, argsFor, model } = profile;
   const named = model && ask.model !== undefined ? model : undefined;
   const chosenBy = named && "arg" in named ? [named.arg, ask.model ?? ""] : [];
   return {
     program,
-    args: [...args, ...chosenBy, ...(ask.args ?? [])],
+    args: [...args, ...(argsFor?.[ask.permission] ?? []), ...chosenBy, ...(ask.args ?? [])],
     ...(shell && { shell }),
     env: {
       ...env,
@@ -72,7 +74,7 @@ function translate(line: string): readonly AgentEvent[] {
 
 /** What is done with the answer to a request of ours, or with the error instead of it. */
 interface Awaited {
-  then(result: Fields): Heard;
+  next(result: Fields): Heard;
   orElse(error: WireError): Heard;
 }
 
@@ -84,7 +86,7 @@ function converse(profile: AcpProfile, ask: Ask): Conversation {
   let session: Opened | undefined;
   let is: "opening" | "prompted" | "interrupted" | "over" = "opening";
   const updatesWhen = (resumed: boolean): Updates =>
-    updatesOf({ cwd: ask.cwd, resumed, asides: profile.asides });
+    updatesOf({ cwd: ask.cwd, resumed, ...profile });
   let updates = updatesWhen(false);
 
   const ended = (ending: Ending, events: readonly AgentEvent[] = []): Heard => {
@@ -97,11 +99,11 @@ function converse(profile: AcpProfile, ask: Ask): Conversation {
   const asking = (
     method: string,
     params: object,
-    then: Awaited["then"],
+    next: Awaited["next"],
     orElse: Awaited["orElse"] = (error) => inTrouble(troubleFrom(error), updates.flush()),
   ): string => {
     const id = nextId++;
-    awaited.set(id, { then, orElse });
+    awaited.set(id, { next, orElse });
     return request(id, method, params);
   };
 
@@ -193,7 +195,7 @@ function converse(profile: AcpProfile, ask: Ask): Conversation {
         {
           type: "permission",
           tool: call.kind ?? "tool",
-          what: inBrief(within(ask.cwd, call.titles[0] ?? "")),
+          what: call.what,
           allowed: isYes && option !== undefined,
         },
       ],
@@ -222,7 +224,7 @@ function converse(profile: AcpProfile, ask: Ask): Conversation {
         awaited.delete(message.id);
         if (!waiting || is === "over") return nothing;
         return message.is === "answer"
-          ? waiting.then(message.result)
+          ? waiting.next(message.result)
           : waiting.orElse(message.error);
       }
     }
@@ -264,7 +266,7 @@ function wayBack(can: Fields): "session/resume" | "session/load" | undefined {
 /** The tool by its name: some agents show the tools of servers only to who looks for them. */
 const promptOf = ({ prompt, schema }: Ask, hasTool: boolean): string =>
   hasTool
-    ? `${prompt}\n\nHand in the result by calling the tool \`submit_result\` of the MCP server \`${serverName}\`.\n`
+    ? `${prompt}\n\nHand in the result by calling the tool \`submit_result\` of the MCP server \`${serverName}\`; only if there is no such tool, end with the result as your last message, as JSON.\n`
     : `${prompt}\n\nEnd with the result as your last message: a JSON object of this schema, and nothing else.\n\n${JSON.stringify(schema)}\n`;
 
 /**
@@ -296,8 +298,8 @@ function seemingIn(text: string, error: RegExp | undefined): Pick<Ending, "seemi
 
 /** Gemini says at the end which model it was that worked. */
 function modelOf(session: Opened | undefined, result: Fields = {}): { model?: string } {
-  const { model_usage: usage } = fieldsOf(fieldsOf(result._meta).quota);
-  const used = Array.isArray(usage) ? wordsOf(fieldsOf(usage[0]).model) : undefined;
+  const [usage] = listOf(quotaIn(result).model_usage);
+  const used = wordsOf(usage?.model);
   const model = used ?? session?.model;
   return model === undefined ? {} : { model };
 }

@@ -18,6 +18,10 @@ export interface Recipe {
   readonly acp?: readonly string[];
   /** What makes it ask for permissions, where it would not. */
   readonly asks?: Readonly<Record<string, string>>;
+  /** As a user would have it in `agents:` of the settings. */
+  readonly settings?: { readonly model?: string; readonly args?: string[] };
+  /** How long it is silent when all is well: at its start, mostly. */
+  readonly silentMs?: number;
   /** What takes its key away. */
   readonly loggedOut?: Readonly<Record<string, string>>;
 }
@@ -86,6 +90,7 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     }),
     headless: (prompt) => ["-p", prompt, "-o", "stream-json", "--yolo", "-m", "gemini-2.5-pro"],
     acp: ["--acp", "-m", "gemini-2.5-pro"],
+    settings: { model: "gemini-2.5-pro" },
     loggedOut: { GEMINI_API_KEY: "" },
   },
   goose: {
@@ -120,6 +125,7 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
         "--disable-builtin-mcps",
       ),
     acp: ["--acp", "--no-auto-update", "--disable-builtin-mcps"],
+    settings: { args: ["--disable-builtin-mcps"] },
     loggedOut: { COPILOT_PROVIDER_BASE_URL: "", COPILOT_PROVIDER_API_KEY: "" },
   },
   opencode: {
@@ -156,6 +162,7 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     headless: (prompt) => [prompt, "-o", "stream-json", "--yolo", "--auth-type", "openai"],
     // Its own mode asks a model which tools to ask about.
     acp: ["--acp", "--auth-type", "openai", "--approval-mode", "default"],
+    settings: { args: ["--auth-type", "openai"] },
     loggedOut: { OPENAI_API_KEY: "" },
   },
 };

@@ -5,7 +5,10 @@ export default defineConfig({
   test: {
     include: ["e2e/*.e2e.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // One file after the other, two agents at a time: they are heavy.
+    fileParallelism: false,
+    maxConcurrency: 2,
+    setupFiles: ["e2e/bare-environment.ts"],
     testTimeout: 180_000,
   },
 });

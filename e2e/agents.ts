@@ -78,6 +78,8 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     program: ".bin/gemini",
     env: (_place, model) => ({
       GEMINI_API_KEY: key,
+      // By itself it asks another model first which one it shall ask.
+      GEMINI_MODEL: "gemini-2.5-pro",
       GOOGLE_GEMINI_BASE_URL: model,
       GEMINI_CLI_TRUST_WORKSPACE: "true",
     }),

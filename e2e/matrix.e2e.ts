@@ -110,7 +110,9 @@ describe.concurrent.each(names)("%s", (name) => {
     expect(processesOf(worker.place)).toEqual([]);
   };
   /** Its tool runs: who is there now. */
-  const lingering = async (more: Partial<Work> = {}): Promise<{ work: Worked; seen: readonly Process[] }> => {
+  const lingering = async (
+    more: Partial<Work> = {},
+  ): Promise<{ work: Worked; seen: readonly Process[] }> => {
     const began = performance.now();
     const work = worker.work({ text: briefFor("linger"), files: linger, ...more });
     let isOver = false;

@@ -116,7 +116,8 @@ function callFor(step: ToolStep, conversation: Conversation): ToolCall {
   return { id, ...callSubmit(step.json, step.server, conversation) };
 }
 
-const toolResults = (entries: Conversation["entries"]): number =>
+/** Each tool step leaves one. */
+export const toolResults = (entries: Conversation["entries"]): number =>
   entries.filter(({ is }) => is === "tool-result").length;
 
 const text = (said: readonly string[]): { text?: string } =>

@@ -10,7 +10,14 @@ import { chat } from "./protocols/chat.ts";
 import { gemini } from "./protocols/gemini.ts";
 import type { Conversation, Protocol, StreamEvent } from "./protocols/protocol.ts";
 import { responses } from "./protocols/responses.ts";
-import { nextOutcome, type Outcome, placeIn, type Script, type StatusStep } from "./script.ts";
+import {
+  nextOutcome,
+  type Outcome,
+  placeIn,
+  type Script,
+  type StatusStep,
+  toolResults,
+} from "./script.ts";
 
 /** A request as it came, for asserts; `conversation` when it was one to a model. */
 export interface ModelRequest {
@@ -90,7 +97,8 @@ function outcomeOf(scripts: Scripts, asked: Asked, isOver: (step: StatusStep) =>
   const place = placeIn(conversation);
   const script = typeof scripts === "function" ? scripts(asked) : scripts[place?.name ?? ""];
   if (!script) return say(`there is no script ${place?.name ?? "without a marker"}`);
-  return nextOutcome(script, place?.done ?? 0, conversation, isOver);
+  const done = place?.done ?? toolResults(conversation.entries);
+  return nextOutcome(script, done, conversation, isOver);
 }
 
 function answer(

@@ -98,7 +98,7 @@ function isInside(place: string, root: string | undefined): boolean {
   }
 }
 
-const longestMs = 5000;
+const longestMs = 10_000;
 
 /** They are asked what they are, and not to renew themselves or to tell anybody. */
 const quietly = {

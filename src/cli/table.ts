@@ -179,7 +179,10 @@ export const commandTable: readonly CommandRow[] = [
       { flags: "--resume", what: "go on with the run (the default when there is one)" },
       { flags: "--fresh", what: "set the earlier run aside and begin anew" },
       { flags: "--dry-run", what: "show what would be done; touch nothing" },
-      { flags: "--agent <name>", what: "who does the work: apply, or one of .autodev/config.yaml" },
+      {
+        flags: "--agent <name>",
+        what: "who does all of the work: apply, claude, codex … (autodev agents)",
+      },
       { flags: "--jobs <count>", what: "phases at once (default 2)", number: true },
       { flags: "--from <phase>", what: "this phase and all that come after it" },
       { flags: "--only <phase...>", what: "only these phases" },
@@ -194,6 +197,11 @@ export const commandTable: readonly CommandRow[] = [
       {
         flags: "--attempt-minutes <minutes>",
         what: "the longest that an attempt may take (default 60)",
+        decimal: true,
+      },
+      {
+        flags: "--idle-minutes <minutes>",
+        what: "an agent that was silent for so long is ended (default 20)",
         decimal: true,
       },
       {

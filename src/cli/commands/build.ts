@@ -23,6 +23,7 @@ export interface BuildCommandOptions {
   review?: boolean;
   attempts?: number;
   attemptMinutes?: number;
+  idleMinutes?: number;
   gateMinutes?: number;
   wait?: boolean;
   trustSha256?: string;

@@ -152,7 +152,9 @@ function lockedFailure(file: string, shown: string): ReturnType<typeof fail> {
     hint: holder
       ? stopped
         ? `let it go on: kill -CONT ${holder.pid}; or end it: kill -9 ${holder.pid}`
-        : `wait for it, or end it: kill ${holder.pid}`
+        : holder.command.startsWith("autodev build")
+          ? "autodev attach shows it, autodev stop ends it"
+          : `wait for it, or end it: kill ${holder.pid}`
       : "wait for it to end",
   });
 }

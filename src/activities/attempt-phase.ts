@@ -7,6 +7,7 @@ import * as fs from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import * as path from "node:path";
 import type { AgentOutcome } from "../agent.ts";
+import { applyAgent } from "../core/agent/known.ts";
 import { waitMs } from "../core/agent/patience.ts";
 import { type Result, succeed } from "../core/failure.ts";
 import type { Move } from "../core/plan/next-moves.ts";
@@ -44,7 +45,9 @@ export function beginAttempt(
   run: PlanRun,
 ): Performed {
   const agent = chosen ?? run.agent;
-  const { session, folder } = phaseOf(run, phase) ?? {};
+  const { session: left, folder } = phaseOf(run, phase) ?? {};
+  // Who does what is spelled out, to the letter, has no use for half of it.
+  const session = agent === applyAgent.name ? undefined : left;
   const isOwn = session?.agent === agent;
   return {
     is: "done",

@@ -1,9 +1,10 @@
 /** Looks up everything that a verification judges by; decides nothing. */
 import { posix } from "node:path";
+import { applyAgent } from "../core/agent/known.ts";
 import { compareTests } from "../core/compare-tests.ts";
 import { type Result, succeed } from "../core/failure.ts";
 import type { Phase } from "../core/plan/plan.ts";
-import { type Claim, gatesOf, isComplete, type PlanRun } from "../core/plan/progress.ts";
+import { agentOf, type Claim, gatesOf, isComplete, type PlanRun } from "../core/plan/progress.ts";
 import type { Gate, Traces } from "../core/plan/run-event.ts";
 import { createReportReader } from "../core/runners/read-report.ts";
 import type { TestCode } from "../core/test-code.ts";
@@ -42,7 +43,7 @@ export async function gatherFacts(
   return succeed({
     ...inTree.value,
     phase: subject.planned,
-    toTheLetter: run.agent === "apply",
+    toTheLetter: agentOf(run, subject.planned.id) === applyAgent.name,
     claim: subject.claim,
     traces,
     others: ownedByOthers(site, run, subject.planned),

@@ -258,7 +258,10 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
         ...(event.forced && { forced: event.forced }),
         gates: event.gates ?? run.gates,
         // A session that was killed ended with its last event.
-        phases: run.phases.map((phase) => resumed(phase, run.updatedAt)),
+        phases: run.phases.map((phase) => {
+          const now = resumed(phase, run.updatedAt);
+          return event.agent === undefined ? now : byItsAgent(run, now);
+        }),
         ...withTime(run, run.updatedAt),
       };
     }
@@ -576,8 +579,12 @@ const landedNow = (phase: PhaseProgress, landed: string, at: string): PhaseProgr
 function unlanded(phase: PhaseProgress): PhaseProgress {
   const { state } = phase;
   if (state.is !== "landed" && state.is !== "verified") return phase;
-  const { attempt, uuid, base, slot, commit, claim, traces } = state;
-  const delivery = { attempt, uuid, base, slot, commit, claim, ...(traces && { traces }) };
+  const { attempt, uuid, base, slot, commit, claim, traces, agent } = state;
+  const delivery = {
+    ...{ attempt, uuid, base, slot, commit, claim },
+    ...(traces && { traces }),
+    ...(agent !== undefined && { agent }),
+  };
   return { ...phase, state: { is: "delivered", ...delivery } };
 }
 
@@ -590,9 +597,22 @@ function resumed(before: PhaseProgress, at: string): PhaseProgress {
   return phase.state.is === "failed" ? { ...freshSeries(phase), state: { is: "pending" } } : phase;
 }
 
+/** Whose work it is does not change when others do the rest. */
+function byItsAgent({ agent }: PlanRun, phase: PhaseProgress): PhaseProgress {
+  const { state } = phase;
+  if (!("slot" in state) || state.agent !== undefined) return phase;
+  return { ...phase, state: { ...state, agent } };
+}
+
 function freshSeries(phase: PhaseProgress): PhaseProgress {
   const { startedAt: _, endedAt: __, ...rest } = phase;
   return { ...rest, charged: 0, conflicts: 0, interruptions: 0 };
+}
+
+/** Who does a phase, or did. */
+export function agentOf(run: PlanRun, id: string): string {
+  const state = phaseOf(run, id)?.state;
+  return (state && "slot" in state ? state.agent : undefined) ?? run.agent;
 }
 
 export function phaseOf(run: PlanRun, id: string): PhaseProgress | undefined {

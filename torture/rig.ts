@@ -306,14 +306,21 @@ export async function inParallel<T>(
   work: (item: T, index: number) => Promise<void>,
   width: number = cores,
 ): Promise<void> {
-  let next = 0;
+  let [next, done] = [0, 0];
   const lane = async (): Promise<void> => {
     while (next < items.length) {
       const index = next++;
       await work(items[index] as T, index);
+      done++;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, lane));
+  // A row of the full tier takes an hour: whoever waits for it sees that it goes on.
+  const told = setInterval(() => console.error(`  … ${done} of ${items.length}`), 60_000);
+  try {
+    await Promise.all(Array.from({ length: Math.min(width, items.length) }, lane));
+  } finally {
+    clearInterval(told);
+  }
 }
 
 export const sleep = (ms: number): Promise<void> =>

@@ -56,7 +56,14 @@ export function makeWorker(name: AgentName, model: string): Worker {
   return {
     place,
     agent,
-    work({ text, files = {}, tree = mkdtempSync(join(place.tree, "work-")), env, more, timeoutMs }) {
+    work({
+      text,
+      files = {},
+      tree = mkdtempSync(join(place.tree, "work-")),
+      env,
+      more,
+      timeoutMs,
+    }) {
       putFiles(tree, files);
       const scratch = mkdtempSync(join(place.tmp, "scratch-"));
       const events: AgentEvent[] = [];

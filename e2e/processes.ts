@@ -16,7 +16,9 @@ export function processesOf({ home, tree, tmp }: Place): readonly Process[] {
   const family = new Set(
     all
       .filter(({ pid }) => pid !== process.pid)
-      .filter(({ pid }) => [home, tree, tmp].some((folder) => read(pid, "environ").includes(folder)))
+      .filter(({ pid }) =>
+        [home, tree, tmp].some((folder) => read(pid, "environ").includes(folder)),
+      )
       .map(({ pid }) => pid),
   );
   for (let before = -1; before !== family.size; ) {

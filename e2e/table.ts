@@ -37,7 +37,9 @@ export function makeTable(rows: readonly string[], columns: readonly string[]): 
         Math.max(...lines.map((line) => line[column]?.length ?? 0)),
       );
       return [
-        ...lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")),
+        ...lines.map((line) =>
+          line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "),
+        ),
         ...notes.map((note, index) => `[${index + 1}] ${note}`),
       ].join("\n");
     },

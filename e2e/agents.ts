@@ -93,6 +93,7 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     headless: (prompt) => ["-p", prompt, "-o", "stream-json", "--yolo", "-m", "gemini-2.5-pro"],
     acp: ["--acp", "-m", "gemini-2.5-pro"],
     settings: { model: "gemini-2.5-pro" },
+    silentMs: 8000,
     loggedOut: { GEMINI_API_KEY: "" },
   },
   goose: {
@@ -152,6 +153,7 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     }),
     headless: (prompt) => ["run", "--format", "json", prompt],
     acp: ["acp"],
+    silentMs: 10_000,
   },
   qwen: {
     version: "0.24.4",
@@ -165,6 +167,11 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     // Its own mode asks a model which tools to ask about.
     acp: ["--acp", "--auth-type", "openai", "--approval-mode", "default"],
     settings: { args: ["--auth-type", "openai"] },
+    silentMs: 8000,
+    // Of its own accord it waits for ten minutes.
+    files: () => ({
+      ".qwen/settings.json": JSON.stringify({ model: { generationConfig: { maxRetries: 0 } } }),
+    }),
     loggedOut: { OPENAI_API_KEY: "" },
   },
 };

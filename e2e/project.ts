@@ -1,6 +1,6 @@
 /** A project in a place of its own, with real agents on PATH that ask a scripted model. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentName, programOf, settle } from "./agents.ts";
 import { environmentIn, makePlace, type Place, putFiles } from "./place.ts";
@@ -78,20 +78,6 @@ export function makeProject(
     },
     remove: place.remove,
   };
-}
-
-/** Processes that carry the mark of a run, or whose folder is the place: none may be left. */
-export function processesIn({ home, tree, tmp }: Place): string[] {
-  return readdirSync("/proc").flatMap((pid) => {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
-    try {
-      const environ = readFileSync(`/proc/${pid}/environ`, "latin1");
-      const isOurs = [home, tree, tmp].some((folder) => environ.includes(folder));
-      return isOurs ? [readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ")] : [];
-    } catch {
-      return [];
-    }
-  });
 }
 
 export async function until(is: () => boolean | Promise<boolean>, what: string): Promise<void> {

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Example, exampleFor, examplePlan } from "./example.ts";
-import { makeProject, type Project, processesIn, type Ran, until } from "./project.ts";
+import { processesOf } from "./processes.ts";
+import { makeProject, type Project, type Ran, until } from "./project.ts";
 import type { Script } from "./script.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
@@ -66,11 +67,11 @@ describe("six phases by Claude Code and Codex, at the same time", () => {
       await until(async () => first.exitCode !== null || (await atWork()), "2A and 2B at work");
       first.kill("SIGKILL");
       expect((await first.ended).signal).toBe("SIGKILL");
-      await until(() => processesIn(project.place).length === 0, "nothing is left of a dead run");
+      await until(() => processesOf(project.place).length === 0, "nothing is left of a dead run");
 
       const second = await project.autodev(...build);
       expect(second.code, told(second)).toBe(0);
-      expect(processesIn(project.place)).toEqual([]);
+      expect(processesOf(project.place)).toEqual([]);
       for (const [name, text] of Object.entries(example.end)) {
         if (name === examplePlan) continue;
         expect(readFileSync(join(project.place.tree, name), "utf8"), name).toBe(text);
@@ -155,7 +156,8 @@ describe("an account that has nothing left for forty seconds", () => {
         );
         const wake = new Date(resets * 1000).toISOString();
         expect((await parked())?.until).toBe(wake);
-        expect(processesIn(project.place).filter((each) => each.includes("claude"))).toEqual([]);
+        const left = processesOf(project.place).map(({ command }) => command);
+        expect(left.filter((each) => each.includes("claude"))).toEqual([]);
         const status = JSON.parse((await project.autodev("status", "--json")).out) as {
           runs: { until?: string }[];
         };
@@ -182,7 +184,7 @@ describe("an account that has nothing left for forty seconds", () => {
         for (const name of ["one.txt", "two.txt"]) {
           expect(existsSync(join(project.place.tree, name)), name).toBe(true);
         }
-        expect(processesIn(project.place)).toEqual([]);
+        expect(processesOf(project.place)).toEqual([]);
       } finally {
         await model.close();
       }

@@ -22,6 +22,8 @@ export type Step =
   /** An HTTP status instead of an answer: always, or the first so many times. */
   | {
       readonly status: number;
+      /** What is wrong, in the protocol's own form; `body`: in another. */
+      readonly message?: string;
       readonly body?: unknown;
       readonly headers?: Headers;
       readonly times?: number;

@@ -124,8 +124,7 @@ function answer(
       return;
     }
     case "status": {
-      const { status, body, headers = {} } = outcome.step;
-      const message = `scripted ${status}`;
+      const { status, message = `scripted ${status}`, body, headers = {} } = outcome.step;
       sendJson(response, status, body ?? protocol.error(status, message), headers);
       return;
     }

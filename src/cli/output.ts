@@ -17,12 +17,13 @@ export function writeError(text: string): void {
   write(2, text);
 }
 
-/** Still the same JSON: what a terminal would obey is written as an escape. */
-export const printJson = (value: unknown): void =>
-  print(JSON.stringify(value, null, 2).replace(obeyed, escaped));
+export const printJson = (value: unknown): void => print(jsonOf(value));
 
-export const printJsonLine = (value: unknown): void =>
-  print(JSON.stringify(value).replace(obeyed, escaped));
+export const printJsonLine = (value: unknown): void => print(jsonOf(value, 0));
+
+/** Still the same JSON: what a terminal would obey is written as an escape. */
+export const jsonOf = (value: unknown, indent = 2): string =>
+  JSON.stringify(value, null, indent).replace(obeyed, escaped);
 
 const obeyed = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 const escaped = (character: string): string =>

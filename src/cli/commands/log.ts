@@ -5,7 +5,7 @@
 import type { RecordedEvent } from "../../core/event.ts";
 import { openProject, type Project, shown } from "../../project.ts";
 import { eventsAfter, follow } from "../follow.ts";
-import { isOutputGone, print } from "../output.ts";
+import { isOutputGone, print, printJsonLine } from "../output.ts";
 import { showPhaseLog } from "../phase-log.ts";
 import { spendWords } from "../render/amounts.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
@@ -61,7 +61,7 @@ async function goOn(project: Project, from: number, json: boolean, style: Style)
 function say(event: RecordedEvent, json: boolean, style: Style): void {
   if (json) {
     const { seq, at, run, ...rest } = event;
-    print(JSON.stringify({ version: 1, seq, at, run, ...rest }));
+    printJsonLine({ version: 1, seq, at, run, ...rest });
     return;
   }
   print(

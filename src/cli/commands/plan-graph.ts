@@ -3,7 +3,7 @@ import { fail, type Result, succeed } from "../../core/failure.ts";
 import type { CompiledPlan } from "../../core/plan/compile.ts";
 import type { PlanFormat } from "../../core/plan/plan.ts";
 import { createPlan, openPlan, planDisk } from "../../project.ts";
-import { print, printError } from "../output.ts";
+import { jsonOf, print, printError } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { findingLines, graphLines, graphOutput, headline, mermaidLines } from "../render/plan.ts";
 import { drawSvg, mostInDrawing } from "../render/plan-svg.ts";
@@ -49,7 +49,7 @@ function draw(compiled: CompiledPlan, form: Form, style: Style): Result<string> 
     case "mermaid":
       return succeed(mermaidLines(compiled).join("\n"));
     case "json":
-      return succeed(JSON.stringify(graphOutput(compiled), null, 2));
+      return succeed(jsonOf(graphOutput(compiled)));
     case "svg": {
       const { length } = compiled.plan.phases;
       return length <= mostInDrawing

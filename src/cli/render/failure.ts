@@ -2,7 +2,7 @@
 import type { failureTable } from "../../core/errors/failures.ts";
 import type { Failure, FailureCode } from "../../core/failure.ts";
 import { shown } from "../../project.ts";
-import { print, printError } from "../output.ts";
+import { printError, printJson, printJsonLine } from "../output.ts";
 
 export const exitCodes = {
   finished: 0,
@@ -41,7 +41,7 @@ export function reportFailure(failure: Failure, json: boolean, { oneLine = false
   if (json) {
     const { code, message, file, line, hint, details } = failure;
     const error = { code, message, file, line, hint, details };
-    print(JSON.stringify({ version: 1, error }, null, oneLine ? 0 : 2));
+    (oneLine ? printJsonLine : printJson)({ version: 1, error });
   } else {
     for (const line of failure.details ?? []) printError(shown(line));
     printError(`autodev: ${shown(failure.message)}`);

@@ -213,7 +213,7 @@ export const knownAgents: readonly KnownAgent[] = [
     },
     install: "npm install --global @qwen-code/qwen-code",
     logIn: "qwen, then /auth",
-    can: { ...spoken, permissions: "mode", resume: true, usage: false, cost: false },
+    can: { ...spoken, permissions: "mode", resume: true, usage: true, cost: false },
   },
   {
     name: "goose",

@@ -14,8 +14,8 @@ export function commitMessage(
   trailers: { readonly run: string; readonly attempt: string; readonly evidence?: string },
 ): string {
   const lines = claimed
-    .replace(/\r\n?/g, "\n")
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "")
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n")
+    .replace(obeyed, (character) => (character === "\n" || character === "\t" ? character : ""))
     .slice(0, longest)
     .split("\n")
     .map((line) => line.trimEnd())
@@ -60,7 +60,10 @@ const evidenceOf = (run: PlanRun, phase: string): string[] => {
 
 const isLanded = (phase: PhaseProgress | undefined): boolean => phase?.state.is === "landed";
 
-const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f]+/g, " ").trim();
+/** By a terminal that shows the message: control characters, and what turns its direction round. */
+const obeyed = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+const oneLine = (text: string): string => text.replace(obeyed, " ").replace(/ +/g, " ").trim();
 
 const lowerFirst = (text: string): string =>
   /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;

@@ -33,6 +33,34 @@ export const decisionKinds = {
       "B: stop, and name a gate in `.autodev/config.yaml`: `gates: { test: <command> }`",
     ],
   },
+  agent: {
+    what: "several agents could do the work, and none was named",
+    causes: ["several are logged in on this machine", "the settings name several in `agents`"],
+    wayOut: [
+      "A, B …: that one, for every run of this project from now on",
+      "`--agent`, or `agent` in `.autodev/config.yaml`, go before the answer",
+    ],
+  },
+  "agent-unable": {
+    what: "an agent cannot work before somebody has done something about it",
+    causes: ["nobody is logged in, or the key is refused", "its program is not on PATH"],
+    wayOut: [
+      "A: try again; `autodev agents` says how to log in and how to install it",
+      "B: the phase is given up; whatever does not wait for it goes on",
+      "without an answer, the same `autodev build` tries again",
+    ],
+  },
+  budget: {
+    what: "a phase or a run has used up what it may",
+    causes: [
+      "`budget` in the settings, or its usual limits",
+      "an agent that goes round in circles",
+    ],
+    wayOut: [
+      "A: it may use as much again, and goes on where it was",
+      "B: the phase is given up, or the run stops; `autodev log` shows what it was at",
+    ],
+  },
   review: {
     what: "verified phases wait for you before they are published",
     causes: ["`--review`"],

@@ -1,4 +1,5 @@
 /** `autodev build PLAN`: runs a plan, phase by phase, and says how it went. */
+import type { SandboxMode } from "../../core/agent/sandbox.ts";
 import type { CommitMode } from "../../core/plan/run-event.ts";
 import { type BuildOptions, openProject, previewBuild } from "../../project.ts";
 import { buildAndTell, exitCodeOf, summaryOf, tellSummary } from "../building.ts";
@@ -25,6 +26,7 @@ export interface BuildCommandOptions {
   gateMinutes?: number;
   wait?: boolean;
   trustSha256?: string;
+  sandbox?: SandboxMode;
   input?: boolean;
   decide?: string;
   json?: boolean;
@@ -96,6 +98,12 @@ async function preview(wanted: BuildOptions, options: Options): Promise<number> 
     plan: preview.plan,
     mode: preview.mode,
     agent: preview.agent,
+    sandbox: preview.sandbox && {
+      mode: preview.sandbox.mode,
+      by: preview.sandbox.by ?? null,
+      network: preview.sandbox.network,
+      free: [...preview.sandbox.free],
+    },
     stack: preview.stack,
     commands: Object.fromEntries(preview.gates.map(({ name, command }) => [name, command])),
     batches: preview.compiled.batches.map((batch) =>

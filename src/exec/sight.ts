@@ -218,9 +218,16 @@ const separates = (means: Means): (() => Promise<boolean>) =>
   once(async () => {
     const arranger = await arrangers[means]();
     const sight = { hide: [], keep: [], layer: undefined, network: "off" } as const;
-    const looks = `grep -q 127.0.0.1 /proc/net/fib_trie && ! grep : /proc/net/dev | grep -qv ' lo:'`;
-    return arranger !== undefined && works(arranger.arrange(sight, "/"), [shell, "-c", looks]);
+    return arranger !== undefined && works(arranger.arrange(sight, "/"), [shell, "-c", looksAlone]);
   });
+
+const looksAlone = `up=1
+while read -r line; do case $line in *127.0.0.1*) up=0 ;; esac; done </proc/net/fib_trie
+while read -r name _; do
+  case $name in lo:* | Inter-* | face*) ;; *) exit 1 ;; esac
+done </proc/net/dev
+exit $up`;
+
 const separators: Readonly<Record<Means, () => Promise<boolean>>> = {
   namespaces: separates("namespaces"),
   bubblewrap: separates("bubblewrap"),

@@ -47,6 +47,7 @@ export function makeWorker(name: AgentName, model: string): Worker {
     exec,
     openResultTool,
     moment: () => ({ now: new Date().toISOString(), zoneMinutes: 0 }),
+    root: place.tree,
     phase: () => undefined,
     shell: () => undefined,
   });

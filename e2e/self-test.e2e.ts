@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AgentName, agents, programOf } from "./agents.ts";
-import { makeProject, type Project, processesIn } from "./project.ts";
+import { processesOf } from "./processes.ts";
+import { makeProject, type Project } from "./project.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
 const here = join(process.cwd(), "e2e");
@@ -56,6 +57,6 @@ describe.skipIf(names.length === 0)("agents that are installed", () => {
   it.each(names)("%s passes the self-test", async (name) => {
     const { code, out, err } = await project.autodev("agents", "test", name);
     expect(code, out + err).toBe(0);
-    expect(processesIn(project.place)).toEqual([]);
+    expect(processesOf(project.place)).toEqual([]);
   });
 });

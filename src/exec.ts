@@ -16,7 +16,7 @@ import { setMaxListeners } from "node:events";
 import * as fs from "node:fs";
 import type { Writable } from "node:stream";
 import { type Enclosure, idName, nextId, openInput, type Start, shell } from "./exec/enclosure.ts";
-import { found } from "./exec/find-program.ts";
+import { foundOutside, pathOutside } from "./exec/find-program.ts";
 import { inGroup } from "./exec/group.ts";
 import { inNamespace, namespaceLauncher } from "./exec/namespace.ts";
 import { outputOf } from "./exec/output.ts";
@@ -59,10 +59,14 @@ export interface ExecOptions {
   readonly layer?: Layer;
   /** Where it can write and where not, where there is a namespace for us (`canHide`). */
   readonly access?: readonly Access[];
+  /** `off`: it has a network of its own, of which only the loopback is up; else nothing is started. */
+  readonly network?: "off" | undefined;
+  /** A folder in which no program is looked for, by us or by what we start, whatever PATH says. */
+  readonly outside?: string | undefined;
   /** What the command reads; absent: nothing at all. */
   readonly input?: string;
   /** Its input stays open instead, and is written to whenever there is something to say. */
-  readonly talk?: (to: Talk) => void;
+  readonly talk?: ((to: Talk) => void) | undefined;
   /** Then all of it is killed, without being asked. */
   readonly timeoutMs?: number;
   /** The same, when it has printed nothing at all for so long. */
@@ -106,13 +110,14 @@ export interface Ended {
   readonly bytes: number;
 }
 
-export { type Access, canHide, canLayer, type Layer } from "./exec/sight.ts";
+export type { Means } from "./exec/namespace.ts";
+export { type Access, canHide, canLayer, enclosedBy, type Layer } from "./exec/sight.ts";
 
 /** Runs it to its end, whatever that is; never rejects. */
 export async function exec(what: Trusted | OwnProgram, options: ExecOptions): Promise<Ended> {
   const id = nextId();
   const env = environmentFor(options, id);
-  const command = commandOf(what, env.PATH);
+  const command = commandOf(what, env.PATH, options.outside);
   if (command === undefined) return neverBegan(`${(what as OwnProgram).program} is not on PATH`);
   if (!isFolder(options.cwd)) return neverBegan(`${options.cwd} is not a folder`);
   const launcher = await namespaceLauncher();
@@ -121,16 +126,23 @@ export async function exec(what: Trusted | OwnProgram, options: ExecOptions): Pr
   }
   const input = options.talk ? openInput : options.input;
   const start: Start = { id, command, env, cwd: options.cwd, input };
+  const talk = options.talk && repeating(options.talk);
   try {
-    const view = await viewFor(options);
-    if (view === "impossible") return neverBegan("layers of folders cannot be had here");
-    const enclosure = await (launcher ? inNamespace(launcher, start, view) : inGroup(start));
-    return await ending(enclosure, options, secretsIn(env));
+    for (let tries = 1; ; tries++) {
+      const view = await viewFor(options);
+      if (typeof view === "string") return neverBegan(view);
+      const enclosure = await (launcher ? inNamespace(launcher, start, view) : inGroup(start));
+      const ended = await ending(enclosure, { ...options, talk }, secretsIn(env));
+      const again = ended.notStarted !== undefined && view?.fickle === true && !ended.aborted;
+      if (!again || tries === mostTries) return ended;
+    }
   } catch (error) {
     // No memory, no process left to have, a NUL in an argument …
     return neverBegan(reasonOf(error));
   }
 }
+
+const mostTries = 4;
 
 /**
  * Kills everything alive that carries this marker, and all that descends from it: what a killed
@@ -228,6 +240,33 @@ function talkTo(input: Writable | null): Talk {
   };
 }
 
+/** To whoever begins in the place of one that never did, the same is said again. */
+function repeating(talk: (to: Talk) => void): (to: Talk) => void {
+  let listening: Talk | undefined;
+  const said: string[] = [];
+  let hungUp = false;
+  return (to) => {
+    const isFirst = listening === undefined;
+    listening = to;
+    if (isFirst) {
+      talk({
+        say(line) {
+          // What nobody has answered yet is short; later on nobody begins again.
+          if (said.length < 10) said.push(line);
+          listening?.say(line);
+        },
+        hangUp() {
+          hungUp = true;
+          listening?.hangUp();
+        },
+      });
+    } else {
+      for (const line of said) to.say(line);
+      if (hungUp) to.hangUp();
+    }
+  };
+}
+
 const neverBegan = (why: string): Ended => ({
   code: null,
   signal: null,
@@ -244,9 +283,13 @@ const reasonOf = (error: unknown): string =>
 
 // ── what is started ────────────────────────────────────────────────────────────────────────────
 
-function commandOf(what: Trusted | OwnProgram, searchPath = ""): readonly string[] | undefined {
+function commandOf(
+  what: Trusted | OwnProgram,
+  searchPath = "",
+  outside?: string,
+): readonly string[] | undefined {
   if ("shell" in what) return [shell, "-c", what.shell, "sh"];
-  const program = found(what.program, searchPath);
+  const program = foundOutside(what.program, searchPath, outside);
   return program === undefined ? undefined : [program, ...what.args];
 }
 
@@ -258,19 +301,23 @@ function isFolder(name: string): boolean {
   }
 }
 
+/** A text: why nothing may be started. */
 async function viewFor({
   cwd,
   hide = [],
   keep = [],
   layer,
   access = [],
-}: ExecOptions): Promise<Arranged | "impossible" | undefined> {
+  network,
+}: ExecOptions): Promise<Arranged | string | undefined> {
   const there = hide.filter(isFolder);
-  if (there.length === 0 && !layer && access.length === 0) return undefined;
+  if (there.length === 0 && !layer && access.length === 0 && !network) return undefined;
   const present = access.filter((each) => fs.existsSync(each.path));
-  const sight = { hide: there, keep: keep.filter(isFolder), layer, access: present };
+  const sight = { hide: there, keep: keep.filter(isFolder), layer, access: present, network };
   const view = await arranged(sight, cwd);
-  return !view && layer ? "impossible" : view;
+  if (view) return view;
+  if (layer) return "layers of folders cannot be had here";
+  return network && "the network cannot be taken away here";
 }
 
 /** A hook's GIT_* variables would send git to another repository. */
@@ -283,5 +330,6 @@ function environmentFor(options: ExecOptions, id: string): Record<string, string
     if (value === undefined) delete env[name];
     else env[name] = value;
   }
+  if (env.PATH !== undefined) env.PATH = pathOutside(env.PATH, options.outside);
   return { ...env, AUTODEV_RUN_ID: options.marker, [idName]: id };
 }

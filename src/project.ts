@@ -27,7 +27,13 @@ import {
   trustAsOurs,
   writeExample,
 } from "./activities/make-example.ts";
-import { type BuildWorld, closeRun, type OpenedRun, openRun } from "./activities/open-run.ts";
+import {
+  type AgentGround,
+  type BuildWorld,
+  closeRun,
+  type OpenedRun,
+  openRun,
+} from "./activities/open-run.ts";
 import type { PlanDisk } from "./activities/plan-files.ts";
 import { type Removal, removeKept } from "./activities/remove-kept.ts";
 import { foldersOf } from "./activities/run-site.ts";
@@ -61,6 +67,7 @@ export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";
 export type { FoundAgent, Presence } from "./activities/find-agents.ts";
 export { attemptNamed, findPhase, type PhaseHistory } from "./activities/find-attempt.ts";
+export { examineSandbox } from "./activities/find-sandbox.ts";
 export * from "./activities/hold.ts";
 export type { ListedAgents } from "./activities/list-agents.ts";
 export { type Example, type LandedCommit, landedCommits } from "./activities/make-example.ts";
@@ -235,7 +242,7 @@ export async function buildPlan(
     disk: planDisk,
     cache: cacheFolder(project.repository.commonDir),
     trust: trustPlaceOf(project),
-    makeAgent: agentFor,
+    makeAgent: (name, ground) => agentFor(project.root, name, ground),
   });
   const built = opened.ok ? await driven(opened.value, told) : opened;
   const released = await held.value.release();
@@ -377,9 +384,10 @@ export const trustPlan = {
   revoke: revokeTrust,
 };
 
-const agentFor: BuildWorld["makeAgent"] = (name, { approval, settings, plan }): Agent => {
+function agentFor(root: string, name: string, { approval, settings, plan }: AgentGround): Agent {
   const agent = makeAgent(name, {
     ...agentWorld,
+    root,
     settings: settings.agents?.[name],
     command: approval.agent(name),
     phase: (id) => phaseNamed(plan().plan, id),
@@ -387,7 +395,7 @@ const agentFor: BuildWorld["makeAgent"] = (name, { approval, settings, plan }): 
   });
   if (!agent) throw new Error(`there is no agent ${name}`);
   return agent;
-};
+}
 
 /** What every agent of ours is made with. */
 const agentWorld = {
@@ -423,6 +431,7 @@ export function testAgent(
     make: (own, { settings, command, plan }) =>
       makeAgent(own, {
         ...agentWorld,
+        root: project.repository?.root,
         settings,
         command,
         phase: (id) => phaseNamed(plan().plan, id),

@@ -16,6 +16,7 @@ import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
 import {
   entryKey,
   isSurface,
+  linesInSettings,
   namedFiles,
   type Surface,
   type SurfaceEntry,
@@ -180,11 +181,14 @@ function untrusted(
  *
  * Shell scripts, Makefiles and the like are read for the files that they name in turn. A program
  * in another language stands for itself: what it imports is the project's code, not its gates.
+ *
+ * `obeyed` are files that nobody names and a program reads all the same: an agent's own settings.
  */
 export function surfaceOf(
   commands: readonly SurfaceEntry[],
   readFile: (path: string) => string | Uint8Array | undefined,
   paths: readonly string[] = [],
+  obeyed: readonly string[] = [],
 ): Surface {
   const scripts = new Map<string, SurfaceEntry>();
   const seen = new Set<string>();
@@ -195,14 +199,17 @@ export function surfaceOf(
   const enter = (name: string, text: string): void => {
     scripts.set(name, { kind: "script", name, text });
   };
-  const visitFile = (file: string): void => {
+  const visitFile = (file: string, isObeyed = false): void => {
     const content = readFile(file);
     if (content === undefined) return;
     const text = textOf(content);
     // A `#` in a file's own name must not pass for a part of a JSON file.
     enter(file.includes("#") ? `./${file}` : file, text);
-    if (text.startsWith(unreadable) || !namesCommands(file, text)) return;
-    open.push({ text, from: path.posix.dirname(file) });
+    if (text.startsWith(unreadable)) return;
+    const from = path.posix.dirname(file);
+    if (isObeyed && /\.(?:jsonc?|toml|ya?ml)$/i.test(file)) {
+      for (const line of linesInSettings(text)) open.push({ text: line, from });
+    } else if (namesCommands(file, text)) open.push({ text, from });
   };
   const visitPart = (reference: string, file: string, key: string): void => {
     const content = readFile(file);
@@ -223,6 +230,10 @@ export function surfaceOf(
     visitFile(name);
   };
 
+  for (const file of obeyed) {
+    seen.add(file);
+    visitFile(file, true);
+  }
   for (let next = open.shift(); next; next = open.shift()) {
     texts.push(next.text);
     for (const name of namedFiles(next.text, next.from === "." ? "" : next.from)) visit(name);

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { build, config as buildConfig, makeBuildRepo, vaguePhase } from "./build-rig.ts";
 import { type Built, expectComplete, projectAt } from "./plan-project.ts";
 import { giveToNobody, makeFolder, makeRepo, plainEnvironment } from "./rig.ts";
@@ -66,7 +66,11 @@ function makeTrier(shape: TestedShape & { readonly tries: Tries }): PlanProject 
     files: { "mine.txt": "mine\n" },
     agent: { "1": `. ${file}` },
     ...shape,
-    env: { XDG_CONFIG_HOME: path.join(own, "config"), XDG_CACHE_HOME: path.join(own, "cache") },
+    env: {
+      ...shape.env,
+      XDG_CONFIG_HOME: path.join(own, "config"),
+      XDG_CACHE_HOME: path.join(own, "cache"),
+    },
   });
   fs.writeFileSync(file, scriptOf(project.root, shape.tries));
   return project;
@@ -103,13 +107,21 @@ function expectShutIn(project: PlanProject, built: Built, more: Tries = {}): voi
   expect(project.read("part.txt")).toBe("part\nmore\n");
 }
 
-describe.skipIf(!canEnclose)(
-  "an agent that is shut in can do its work, and touch nothing else",
-  () => {
+const canWrap = can("bwrap", "--dev-bind", "/", "/", "--unshare-pid", "true");
+/** By what it is shut in: namespaces of our own, or bubblewrap where we have none. */
+const means = [
+  ["namespaces", {}, canEnclose],
+  ["bubblewrap (if it is there)", { AUTODEV_NO_NAMESPACE: "own" }, canWrap],
+] as const;
+
+describe.each(means)(
+  "an agent that is shut in by %s can do its work, and touch nothing else",
+  (_, env, isThere) => {
     const tries = { ...forbidden, ...allowed };
+    beforeEach(({ skip }) => skip(!isThere, "not on this machine"));
 
     it("in one with blanks, quotes and a line break in its path", async () => {
-      const project = makeTrier({ tries, name: `a "project" of\nit's  own` });
+      const project = makeTrier({ tries, name: `a "project" of\nit's  own`, env });
       expectShutIn(project, await project.build(...byAgent));
     });
 
@@ -121,15 +133,21 @@ describe.skipIf(!canEnclose)(
         "the main tree": `echo x >> '${main.root}/README.md'`,
         "the main tree's branch": `git -C '${main.root}' checkout -q -b other`,
       };
-      const project = makeTrier({ tries: { ...tries, ...beside }, root: linked });
+      const project = makeTrier({ tries: { ...tries, ...beside }, root: linked, env });
       expectShutIn(project, await project.build(...byAgent), beside);
     });
   },
 );
 
-it.skipIf(!canEncloseNobody)(
-  "an agent of a user without privileges is shut in as well",
-  async () => {
+const canWrapNobody = can("setpriv", ...drop, "bwrap", "--dev-bind", "/", "/", "true");
+
+it.each([
+  ["namespaces", {}, canEncloseNobody],
+  ["bubblewrap (if it is there)", { AUTODEV_NO_NAMESPACE: "own" }, canWrapNobody],
+] as const)(
+  "an agent of a user without privileges is shut in by %s as well",
+  async (_, env, isThere) => {
+    if (!isThere) return;
     const mailbox = makeFolder("mailbox");
     giveToNobody(mailbox);
     const settings = buildConfig.replace("    confined: false\n", "");
@@ -146,7 +164,7 @@ it.skipIf(!canEncloseNobody)(
       "a way around": forbidden["a way around"] ?? "",
     };
     const agent = `HOME=${mailbox}; ${scriptOf(repo.root, { ...tries, ...allowed })}${finishing}`;
-    const ran = await build(repo, ["--agent=mine"], { agent, asNobody: true });
+    const ran = await build(repo, ["--agent=mine"], { agent, asNobody: true, env });
     expect(ran.code, ran.all).toBe(0);
     expect(toldIn(mailbox)).toEqual({ ...answers(tries, "no"), ...answers(allowed, "yes") });
     expect(repo.read("part.txt")).toBe("part\nmore\n");

@@ -65,6 +65,7 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["build", planFile, "--commit=auto", "--fresh", ...recommended],
     ["build", planFile, "--commit=auto", "--review", "--branch", "other", ...recommended],
     ["build", planFile, "--commit=auto", "--agent", "mine", "--jobs", "1", ...recommended],
+    ["build", planFile, "--commit=auto", "--agent", "claude", "--sandbox=off", ...recommended],
     ["build", planFile, "--commit=auto", "--detach", ...recommended],
   ],
   attach: [
@@ -188,7 +189,16 @@ interface Lane {
 /** It names no file: the same words are the same surface everywhere. */
 const approved = "exit 0";
 
-async function openLane(scratch: string, program: string): Promise<Lane> {
+/** An agent that obeys the repository it works in, as those do that people have. */
+function makePuppet(scratch: string): string {
+  const file = path.join(freshFolder(scratch, "agents"), "claude");
+  const obeys = `cat .claude/settings.json .mcp.json | grep -o "touch '[^']*'" | sh`;
+  const script = `[ ! -e .mcp.json ] || { ${obeys}; } 2>/dev/null`;
+  fs.writeFileSync(file, `#!/bin/sh\n${script}\nexit 1\n`, { mode: 0o755 });
+  return file;
+}
+
+async function openLane(scratch: string, program: string, puppet: string): Promise<Lane> {
   const folder = freshFolder(scratch, "lane");
   const home = path.join(folder, "home");
   const temporary = path.join(folder, "tmp");
@@ -199,7 +209,7 @@ async function openLane(scratch: string, program: string): Promise<Lane> {
   );
   const env = {
     // Without the folders that npm puts in front of it.
-    PATH: (process.env["PATH"] ?? "/usr/bin:/bin").replaceAll(/[^:]*node_modules[^:]*:/g, ""),
+    PATH: `${path.dirname(puppet)}:${(process.env["PATH"] ?? "/usr/bin:/bin").replaceAll(/[^:]*node_modules[^:]*:/g, "")}`,
     HOME: home,
     XDG_CONFIG_HOME: path.join(home, ".config"),
     XDG_CACHE_HOME: path.join(home, ".cache"),
@@ -446,9 +456,10 @@ interface Allowed {
   readonly programs: ReadonlySet<string>;
   readonly gitFolder: string;
   readonly shell: string;
+  readonly puppet: string;
 }
 
-function allowedHere(): Allowed {
+function allowedHere(puppet: string): Allowed {
   const real = (name: string): string[] => {
     const found = spawnSync("sh", ["-c", 'command -v "$0"', name], { encoding: "utf8" });
     const file = found.stdout.trim();
@@ -457,7 +468,10 @@ function allowedHere(): Allowed {
   const { stdout } = spawnSync("git", ["--exec-path"], { encoding: "utf8" });
   return {
     programs: new Set([
-      ...["git", "flock", "setpriv", "unshare", "mount", "notify-send"].flatMap(real),
+      ...["git", "flock", "notify-send"].flatMap(real),
+      // What this machine can confine by is tried, on nothing.
+      ...["setpriv", "unshare", "mount", "umount", "ip", "bwrap"].flatMap(real),
+      puppet,
       // The user's own, where there are any: they are asked for their version.
       ...knownAgents.map(({ program }) => program).flatMap(real),
       process.execPath,
@@ -465,6 +479,7 @@ function allowedHere(): Allowed {
     ]),
     gitFolder: `${stdout.trim()}/`,
     shell: "/bin/sh",
+    puppet,
   };
 }
 
@@ -477,13 +492,25 @@ function foreign(trace: string, scene: Scene, allowed: Allowed, trusted: boolean
     if (!succeeded) return false;
     if (!path.isAbsolute(program) || program.startsWith(`${scene.lane.folder}/`)) return true;
     if (allowed.programs.has(program) || program.startsWith(allowed.gitFolder)) return false;
-    return !(trusted && program === allowed.shell);
+    return program !== allowed.shell || !(trusted || isTrial(args, allowed.puppet));
   });
   return [
     ...wrong.map(({ program, args }) => `started ${program} ${args.slice(0, 160)}`),
     ...connected.map((where) => `connected to ${where.slice(0, 80)}`),
   ];
 }
+
+const ourFirst = String.raw`["/bin/sh", "-c", "\n[ $$ = 1 ] || exit 125\n`;
+
+/** Our own shell, before the user's own program, or finding out what this machine lets us do; whole, as strace writes it. */
+const isTrial = (args: string, puppet: string): boolean =>
+  (args.startsWith(ourFirst) && args.includes(` "autodev", `) && args.includes(`"${puppet}", `)) ||
+  [
+    /^\["\/bin\/sh", "-c", "exit 7"\]/,
+    /^\["\/bin\/sh", "-c", "test -e \/proc\/sys\/kernel\/ostype && test ! -e \/proc\/sys\/fs"\]/,
+    /^\["\/bin\/sh", "-c", "up=1\\nwhile read -r line; [^"]*exit \$up"\]/,
+    /^\["\/bin\/sh", "-c", "\\n\[ \$\$ = 1 \] \|\| exit 125\\n.*"autodev",.* "\/bin\/sh", "-c", "(?:exit 7|test -e|up=1)/,
+  ].some((trial) => trial.test(args));
 
 // ── one case ───────────────────────────────────────────────────────────────────────────────────
 
@@ -580,9 +607,10 @@ async function attack(context: Context): Promise<Outcome> {
   if (strace.missing) return skipped("strace is not on this machine");
   if (strace.code !== 0) return skipped(`strace cannot be used here: ${ending(strace)}`);
   const program = await ownProgram(context.scratch);
-  const allowed = allowedHere();
+  const puppet = makePuppet(context.scratch);
+  const allowed = allowedHere(puppet);
   const lanes: Lane[] = [];
-  for (let n = 0; n < cores; n++) lanes.push(await openLane(context.scratch, program));
+  for (let n = 0; n < cores; n++) lanes.push(await openLane(context.scratch, program, puppet));
   const failures: string[] = [];
   const all = everyCommand();
   const cases = chooseCases(context, all);

@@ -1,11 +1,12 @@
 /** What a run will start, whether people have approved it, and the values that may be run. */
 import * as fs from "node:fs";
 import { join, posix } from "node:path";
+import { readBy } from "../core/agent/known.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Phase } from "../core/plan/plan.ts";
 import type { Gate } from "../core/plan/run-event.ts";
 import type { Settings } from "../core/settings.ts";
-import { entryKey, type Surface, type SurfaceEntry } from "../core/trust.ts";
+import { entryKey, filesRead, type Surface, type SurfaceEntry } from "../core/trust.ts";
 import type { Trusted } from "../exec.ts";
 import type { Git } from "../git/call.ts";
 import { checkedOut, fileAt } from "../git/objects.ts";
@@ -65,14 +66,23 @@ export async function surfaceFor(options: ApprovalOptions): Promise<Result<Surfa
   const hooks = commands.length > 0 ? await hooksOf(git) : succeed([]);
   if (!hooks.ok) return hooks;
   const entries = [...commands, ...hooks.value];
-  return readingTree(git, commit, (paths, read) => surfaceOf(entries, read, paths));
+  const patterns = options.agents.flatMap((name) => readBy(name, settings.agents?.[name]));
+  let obeyed: readonly string[] | undefined;
+  return readingTree(git, commit, (paths, read, links) => {
+    obeyed ??= filesRead(patterns, paths, links);
+    return surfaceOf(entries, read, paths, obeyed);
+  });
 }
 
 /** What a pure reader makes of a commit's files; it is asked again until all that it wants is read. */
 export async function readingTree<T>(
   git: Git,
   commit: string,
-  understand: (paths: readonly string[], read: (path: string) => Buffer | undefined) => T,
+  understand: (
+    paths: readonly string[],
+    read: (path: string) => Buffer | undefined,
+    links: ReadonlyMap<string, string>,
+  ) => T,
 ): Promise<Result<T>> {
   const listed = await modesIn(git, commit);
   if (!listed.ok) return listed;
@@ -84,8 +94,8 @@ export async function readingTree<T>(
   for (;;) {
     const missed = new Set<string>();
     const read = (file: string): Buffer | undefined => {
-      const { path, via } = followed(file, links);
-      if (!modes.has(path) && via.length === 0) return undefined;
+      const { path, via, leadsOut } = followed(file, links);
+      if (!modes.has(path) && !leadsOut) return undefined;
       const text = texts.get(path);
       if (text === undefined && modes.has(path)) missed.add(path);
       // The way there belongs to it: who changes a link changes what is run.
@@ -94,7 +104,7 @@ export async function readingTree<T>(
         text ?? Buffer.alloc(0),
       ]);
     };
-    const found = understand(paths, read);
+    const found = understand(paths, read, links);
     if (missed.size === 0) return succeed(found);
     for (const file of missed) {
       texts.set(file, (await checkedOut(git, commit, file)) ?? Buffer.alloc(0));
@@ -157,7 +167,7 @@ async function linksIn(
 function followed(
   file: string,
   links: ReadonlyMap<string, string>,
-): { path: string; via: readonly string[] } {
+): { path: string; via: readonly string[]; leadsOut: boolean } {
   const via: string[] = [];
   let at = posix.normalize(file);
   for (let hops = 0; hops < 40 && links.size > 0; hops++) {
@@ -169,9 +179,9 @@ function followed(
     const target = links.get(link) ?? "";
     via.push(`${link} -> ${target}`);
     at = posix.normalize(posix.join(posix.dirname(link), target, ...parts.slice(length)));
-    if (posix.isAbsolute(target) || at.startsWith("..")) break;
+    if (posix.isAbsolute(target) || at.startsWith("..")) return { path: at, via, leadsOut: true };
   }
-  return { path: at, via };
+  return { path: at, via, leadsOut: false };
 }
 
 function entriesOf({ gates, setup, settings, agents, phases }: ApprovalOptions): SurfaceEntry[] {
@@ -182,6 +192,9 @@ function entriesOf({ gates, setup, settings, agents, phases }: ApprovalOptions):
     ),
     ...(setup === undefined ? [] : [{ kind: "setup" as const, name: "setup", text: setup }]),
     ...agents.flatMap((name) => agentEntries(name, settings)),
+    ...(settings.sandbox?.mode === "off"
+      ? [{ kind: "agent" as const, name: "the sandbox", text: "off: agents are not confined" }]
+      : []),
     // Whether or not the user's own is run in its place: what is trusted is the same for everybody.
     ...(notify === undefined ? [] : [{ kind: "notify" as const, name: "command", text: notify }]),
     ...(agents.includes("apply")
@@ -196,8 +209,9 @@ function entriesOf({ gates, setup, settings, agents, phases }: ApprovalOptions):
 
 /** What a repository says of an agent decides what its program does, command or not. */
 function agentEntries(name: string, settings: Settings): SurfaceEntry[] {
-  const { command, use, model, args, permissions } = settings.agents?.[name] ?? {};
-  const told = { use, model, args, permissions };
+  const { command, use, model, args, permissions, confined } = settings.agents?.[name] ?? {};
+  // Whether it can write the user's files is for the user to say.
+  const told = { use, model, args, permissions, confined: confined === false ? false : undefined };
   const isTold = Object.values(told).some((value) => value !== undefined);
   return [
     ...(command === undefined ? [] : [{ kind: "agent" as const, name, text: command }]),

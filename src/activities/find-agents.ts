@@ -11,9 +11,8 @@ import * as os from "node:os";
 import * as path from "node:path";
 import type { Login } from "../core/agent/choose.ts";
 import { type FileSign, type KnownAgent, knownAgents, versionIn } from "../core/agent/known.ts";
-import { found } from "../exec/find-program.ts";
+import { found, foundOutside, isInside } from "../exec/find-program.ts";
 import type { Ended, exec as realExec } from "../exec.ts";
-import { contains } from "../trust.ts";
 
 export interface Machine {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -74,28 +73,10 @@ export function presenceOf(
   program: string,
   { env, root }: Pick<Machine, "env" | "root">,
 ): Presence {
-  const outside = found(program, pathOutside(env["PATH"] ?? "", root));
-  if (outside !== undefined && !isInside(outside, root)) return { is: "there", path: outside };
-  const inside = outside ?? found(program, env["PATH"] ?? "");
+  const outside = foundOutside(program, env["PATH"] ?? "", root);
+  if (outside !== undefined) return { is: "there", path: outside };
+  const inside = found(program, env["PATH"] ?? "");
   return inside === undefined ? { is: "missing" } : { is: "inside", path: inside };
-}
-
-/** PATH without the folders that are the repository's: `npx` and others put them there. */
-const pathOutside = (searchPath: string, root: string | undefined): string =>
-  searchPath
-    .split(path.delimiter)
-    .filter((folder) => path.isAbsolute(folder) && !isInside(folder, root))
-    .join(path.delimiter);
-
-/** Where it really is: a link on PATH may lead into the repository. */
-function isInside(place: string, root: string | undefined): boolean {
-  if (root === undefined) return false;
-  try {
-    return contains(fs.realpathSync(root), fs.realpathSync(place));
-  } catch {
-    // What cannot be found is not run either.
-    return false;
-  }
 }
 
 const longestMs = 10_000;
@@ -118,7 +99,8 @@ async function ask(
     { program, args },
     {
       cwd: neutralGround(env, root),
-      env: { ...quietly, PATH: pathOutside(env["PATH"] ?? "", root) },
+      env: { ...quietly, PATH: env["PATH"] },
+      outside: root,
       timeoutMs: longestMs,
       marker,
       tailLines: 20,

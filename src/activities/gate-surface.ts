@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { homedir } from "node:os";
 import { join, posix } from "node:path";
+import { isReadByAny } from "../core/agent/known.ts";
 import { type Result, succeed } from "../core/failure.ts";
 import type { Gate } from "../core/plan/run-event.ts";
 import type { SurfaceEntry } from "../core/trust.ts";
@@ -28,7 +29,7 @@ export async function surfaceChanges(
   if (!before.ok) return before;
   const files = new Set([...before.value.keys()].map(fileOf));
   // Most phases touch none of it: then nothing has to be read.
-  if (!changes.some(({ path }) => files.has(path) || mayDefineGates(path)))
+  if (!changes.some(({ path }) => files.has(path) || mayDefineGates(path) || isReadByAny(path)))
     return succeed(settings);
   const after = await site.surfaceAt(commit);
   if (!after.ok) return after;
@@ -56,7 +57,9 @@ export function surfacesOf(
       gateSurface(paths, (path) => read(path)?.toString("utf8")),
     );
     if (!detected.ok) return detected;
-    const scripts = approved.value.filter(({ kind, name }) => kind === "script" && defines(name));
+    const scripts = approved.value.filter(
+      ({ kind, name }) => kind === "script" && (defines(name) || isReadByAny(fileOf(name))),
+    );
     const named = await readingTree(options.git, commit, (paths, read) => {
       const known = new Set(paths);
       const settings = scripts.flatMap(({ name, text }) => settingsNamedIn(fileOf(name), text));
@@ -134,7 +137,8 @@ function compared(
   const file = fileOf(name);
   if (was === undefined) {
     if (isUnusedPackage(name, gates, scripts)) return undefined;
-    return { name, file, is: "added", ...(isAbsent(gateOf(name), gates) && { introduces: true }) };
+    const introduces = !isReadByAny(file) && isAbsent(gateOf(name), gates);
+    return { name, file, is: "added", ...(introduces && { introduces }) };
   }
   if (is === undefined) return { name, file, is: "removed" };
   if (name.endsWith("#scripts")) return comparedScripts(name, was, is, gates);

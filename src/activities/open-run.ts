@@ -9,6 +9,7 @@ import { budgetsOf } from "../core/agent/budget.ts";
 import type { Cast } from "../core/agent/cast.ts";
 import { forecastWords } from "../core/agent/forecast.ts";
 import { applyAgent } from "../core/agent/known.ts";
+import { type Sandbox, sandboxWarning } from "../core/agent/sandbox.ts";
 import type { RecordedEvent } from "../core/event.ts";
 import { currentRun, openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
@@ -37,6 +38,7 @@ import type { Asker } from "./ask.ts";
 import { releasedByReturn } from "./ask-agent.ts";
 import { chooseCast, machineOf } from "./choose-cast.ts";
 import { anchor, findGround, movedMeanwhile } from "./find-ground.ts";
+import { findSandbox } from "./find-sandbox.ts";
 import { surfacesOf, toolsOf } from "./gate-surface.ts";
 import { triedAgain } from "./hear.ts";
 import { eventsOf, type Held, type Project } from "./hold.ts";
@@ -231,6 +233,8 @@ async function startRun(opening: Opening): Promise<Result<OpenSite | undefined>>
   const asker = { project, held, ask: world.ask, by: world.by };
   const cast = await castOf(opening, phases, undefined, asker);
   if (!cast.ok) return cast;
+  const sandbox = await findSandbox(options, settings, cast.value.all);
+  if (!sandbox.ok) return sandbox;
   const replaced = currentRun(held.state);
   const replaces = options.fresh === true || replaced !== undefined;
   const imported = replaces ? succeed(phases) : await importedPhases(asker, phases, opening.said);
@@ -267,7 +271,12 @@ async function startRun(opening: Opening): Promise<Result<OpenSite | undefined>>
   const anchored = await anchor(git, id, ground.value.base);
   if (!anchored.ok) return anchored;
   tell(opening, recorded.value);
-  const found = { approval: approval.value, stack: stack.value, cast: cast.value };
+  const found = {
+    approval: approval.value,
+    stack: stack.value,
+    cast: cast.value,
+    sandbox: sandbox.value,
+  };
   const site = await openSite(opening, id, found, only.value);
   if (site.ok) site.value.showing.stale(imported.value.map((phase) => phase.id));
   return site;
@@ -315,6 +324,8 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
   if (!only.ok) return only;
   const cast = await castOf(opening, phases, before);
   if (!cast.ok) return cast;
+  const sandbox = await findSandbox(options, settings, cast.value.all);
+  if (!sandbox.ok) return sandbox;
   const moved = await movedMeanwhile(git, before);
   const commit = moved ?? before.tip;
   const stack = await stackAt(git, commit, settings);
@@ -358,7 +369,12 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
   const anchored = moved === undefined ? succeed(undefined) : await anchor(git, before.id, moved);
   if (!anchored.ok) return anchored;
   tell(opening, recorded.value);
-  const found = { approval: approval.value, stack: stack.value, cast: cast.value };
+  const found = {
+    approval: approval.value,
+    stack: stack.value,
+    cast: cast.value,
+    sandbox: sandbox.value,
+  };
   const site = await openSite(opening, before.id, found, only.value);
   if (site.ok) site.value.showing.stale(edited.value.stale);
   return site;
@@ -455,14 +471,17 @@ const approved = (
   });
 };
 
+interface FoundForRun {
+  readonly approval: Approval;
+  readonly stack: FoundStack;
+  readonly cast: Cast;
+  readonly sandbox: Sandbox;
+}
+
 async function openSite(
   opening: Opening,
   id: string,
-  {
-    approval,
-    stack,
-    cast,
-  }: { readonly approval: Approval; readonly stack: FoundStack; readonly cast: Cast },
+  { approval, stack, cast, sandbox }: FoundForRun,
   only: ReadonlySet<string> | undefined,
 ): Promise<Result<OpenSite>> {
   const { project, held, git, intended, options, world, said } = opening;
@@ -470,6 +489,8 @@ async function openSite(
   if (identity === nobody)
     said.push("git knows no user.name and user.email: commits are autodev's");
   const { settings } = intended;
+  const unconfined = sandboxWarning(sandbox);
+  if (unconfined !== undefined) said.push(unconfined);
   world.approved(approval);
   const history = readHistory(project, id);
   if (!history.ok) return history;
@@ -521,7 +542,8 @@ async function openSite(
     agent: oneEach((name) =>
       world.makeAgent(name, { approval, settings, plan: () => plan().compiled }),
     ),
-    confined: (name) => settings.agents?.[name]?.confined !== false,
+    sandbox,
+    confined: (name) => sandbox.by !== undefined && !sandbox.free.includes(name),
     // Their parents: a folder that is closed itself cannot be moved out of the way.
     closed: [path.dirname(world.trust.folder), path.dirname(path.dirname(world.cache))],
     setup: approval.setup,

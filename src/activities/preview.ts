@@ -2,6 +2,7 @@
 
 import type { Cast } from "../core/agent/cast.ts";
 import { type Forecast, forecast, pastOf } from "../core/agent/forecast.ts";
+import type { Sandbox } from "../core/agent/sandbox.ts";
 import { currentRun, type ProjectState } from "../core/evolve.ts";
 import { type Result, succeed } from "../core/failure.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
@@ -13,6 +14,7 @@ import { openGit } from "../git/call.ts";
 import { commitAt } from "../git/objects.ts";
 import { detectStack } from "../stack.ts";
 import { chooseCast, machineOf } from "./choose-cast.ts";
+import { findSandbox } from "./find-sandbox.ts";
 import { type Project, readState } from "./hold.ts";
 import { type BuildOptions, choosePhases, intend, stackAt } from "./start-run.ts";
 
@@ -22,6 +24,9 @@ export interface Preview {
   readonly agent: string | null;
   /** Why no agent can be chosen yet. */
   readonly agentProblem?: string;
+  /** By what the agents would be confined; null: the run would be refused, or has nobody yet. */
+  readonly sandbox: Sandbox | null;
+  readonly sandboxProblem?: string;
   readonly stack: Stack;
   readonly gates: readonly Gate[];
   readonly compiled: CompiledPlan;
@@ -61,6 +66,7 @@ export async function previewBuild(
   const { compiled } = opened;
   const machine = machineOf(project.root);
   const cast = await chooseCast({ options, settings, compiled, phases, run, machine });
+  const sandbox = cast.ok ? await findSandbox(options, settings, cast.value.all) : undefined;
   const stack = await stackOf(project, settings);
   if (!stack.ok) return stack;
   const toRun = phases
@@ -76,6 +82,8 @@ export async function previewBuild(
     mode: mode ?? run?.mode ?? null,
     agent: cast.ok ? cast.value.usual : null,
     ...(cast.ok ? {} : { agentProblem: cast.failure.message }),
+    sandbox: sandbox?.ok ? sandbox.value : null,
+    ...(sandbox?.ok === false && { sandboxProblem: sandbox.failure.message }),
     ...stack.value,
     compiled: opened.compiled,
     toRun,

@@ -69,6 +69,7 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
     signal: AbortSignal.any([site.signal, overspent.signal]),
     killNow: site.killNow,
     access: site.confined(name) ? accessOf(site, { cwd, scratch }) : [],
+    network: site.sandbox.network === "off" ? "off" : undefined,
     marker: run.id,
     emit(event) {
       if (event.type === "raw") return transcript.add(event.line);

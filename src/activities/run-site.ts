@@ -2,6 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Agent } from "../agent.ts";
+import type { Sandbox } from "../core/agent/sandbox.ts";
 import type { RecordedEvent } from "../core/event.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { QuietHours } from "../core/notice.ts";
@@ -35,6 +36,7 @@ export interface RunSite {
   agent(name: string): Agent;
   /** The agent cannot write the user's own files. */
   confined(agent: string): boolean;
+  readonly sandbox: Sandbox;
   /** Folders of ours elsewhere on the machine that it cannot write either. */
   readonly closed: readonly string[];
   readonly setup: Trusted | undefined;

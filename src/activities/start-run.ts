@@ -6,6 +6,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { type Config, readConfig } from "../config.ts";
 import type { Cast } from "../core/agent/cast.ts";
+import type { SandboxMode } from "../core/agent/sandbox.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import { phaseNamed } from "../core/plan/edits.ts";
@@ -35,6 +36,7 @@ export interface BuildOptions {
   readonly wait?: boolean;
   readonly idleMinutes?: number;
   readonly trustSha256?: string;
+  readonly sandbox?: SandboxMode;
   /** Which phase is to be tried again, and what is to be minded. */
   readonly retry?: { readonly phase: string; readonly note?: string };
 }

@@ -310,7 +310,7 @@ async function runScript(
   deps: ApplyDeps,
   { text }: SpelledCommand,
   trusted: Trusted,
-  { cwd, env, timeoutMs, signal, killNow, marker, emit }: AgentRun,
+  { cwd, env, timeoutMs, signal, killNow, access, network, marker, emit }: AgentRun,
 ): Promise<AgentOutcome | undefined> {
   if (signal.aborted || killNow.aborted) return { is: "stopped" };
   const title = `\`${titleOf(text)}\``;
@@ -321,6 +321,8 @@ async function runScript(
     timeoutMs,
     signal,
     killNow,
+    ...(access && { access }),
+    network,
     marker,
     onLine: (line) => emit({ type: "text", text: line }),
   });

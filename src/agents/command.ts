@@ -65,6 +65,7 @@ async function perform(deps: CommandDeps, brief: Brief, run: AgentRun): Promise<
     signal: run.signal,
     killNow: run.killNow,
     ...(run.access && { access: run.access }),
+    network: run.network,
     marker: run.marker,
     onLine: (line, stream) => {
       if (stream === "out") printed.add(line);

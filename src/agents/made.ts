@@ -18,6 +18,8 @@ import { createSpokenAgent, type ResultTool } from "./spoken.ts";
 export interface AgentParts extends Omit<ApplyDeps, "exec"> {
   /** What the settings say of it. */
   readonly settings: NonNullable<Settings["agents"]>[string] | undefined;
+  /** The repository that it is to work on. */
+  readonly root: string | undefined;
   /** Its command, as it was approved. */
   readonly command: Trusted | undefined;
   readonly exec: typeof exec;
@@ -40,6 +42,7 @@ export function makeAgent(name: string, parts: AgentParts): Agent | undefined {
     name,
     dialect,
     exec,
+    root: parts.root,
     settings: {
       ...(model !== undefined && { model }),
       ...(args && { args }),

@@ -22,6 +22,8 @@ export interface SpokenDeps {
   readonly dialect: Dialect;
   readonly exec: typeof exec;
   readonly settings: SpokenSettings;
+  /** The repository: its program is not taken from in there, whatever PATH says. */
+  readonly root?: string | undefined;
   /** Of a result. */
   readonly schema: unknown;
   /** A tool of ours that takes the result, where the program has no way of its own. */
@@ -116,7 +118,7 @@ interface HeardOut {
 
 /** From the first word to the last process. */
 async function conversation(
-  { dialect, exec }: SpokenDeps,
+  { dialect, exec, root }: SpokenDeps,
   ask: Ask,
   brief: Brief,
   run: AgentRun,
@@ -183,6 +185,8 @@ async function conversation(
       signal: leaving.signal,
       killNow: run.killNow,
       ...(run.access && { access: run.access }),
+      network: run.network,
+      outside: root,
       marker: run.marker,
       lineBytes: mostLineBytes,
       tailLines: 60,

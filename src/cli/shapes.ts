@@ -3,6 +3,7 @@
  * these do not change. `schemas/` is generated from here.
  */
 import { z } from "zod";
+import { sandboxModes } from "../core/agent/sandbox.ts";
 import { keptKinds } from "../core/keep.ts";
 import { attemptEnds } from "../core/plan/attempts.ts";
 import { phaseStatuses, planFormats } from "../core/plan/plan.ts";
@@ -491,6 +492,15 @@ export const BuildPreviewOutput = z.object({
   plan: z.string(),
   mode: z.string().nullable(),
   agent: z.string().nullable(),
+  sandbox: z
+    .object({
+      mode: z.enum(sandboxModes),
+      by: z.enum(["namespaces", "bubblewrap"]).nullable().describe("null: nothing confines them"),
+      network: z.enum(["on", "off"]),
+      free: z.array(z.string()).describe("agents that are not confined, by their settings"),
+    })
+    .nullable()
+    .describe("null: a build would be refused, or nobody is there to be confined"),
   stack: z.record(z.string(), z.string().nullable()),
   commands: z.record(z.string(), z.string().nullable()),
   batches: z.array(

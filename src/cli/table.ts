@@ -211,6 +211,11 @@ export const commandTable: readonly CommandRow[] = [
       },
       { flags: "--no-wait", what: "end with exit code 5 instead of waiting for a usage limit" },
       {
+        flags: "--sandbox <mode>",
+        what: "keep agents from your files: where that can be had (auto, the default), or do not run",
+        choices: ["off", "auto", "required"],
+      },
+      {
         flags: "--trust-sha256 <hash>",
         what: "in CI: run the repository's commands if this is their hash",
       },
@@ -508,7 +513,7 @@ export const environmentTable: readonly (readonly [string, string])[] = [
   ["AUTODEV_NO_NOTIFY", "no notices: no bell, nothing that pops up, no notify.command"],
   [
     "AUTODEV_NO_NAMESPACE",
-    "1: process groups and a reaper instead of namespaces; nothing is hidden",
+    "1: process groups and a reaper instead of namespaces; nothing is hidden. own: bubblewrap",
   ],
   ["CI", "never ask, no live view"],
 ];

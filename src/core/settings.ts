@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { knownAgents } from "./agent/known.ts";
 import { Route } from "./agent/route.ts";
+import { SandboxSettings, stricter } from "./agent/sandbox.ts";
 import { sizePattern } from "./keep.ts";
 import { NotifySettings, QuietHours } from "./notice.ts";
 import { commitModes } from "./plan/run-event.ts";
@@ -87,6 +88,7 @@ export const Settings = z.strictObject({
   budget: BudgetSettings.exactOptional().describe(
     "What agents may use up before a person is asked; there are usual limits.",
   ),
+  sandbox: SandboxSettings.exactOptional().describe("What keeps agents from your own files."),
   setup: z
     .string()
     .min(1)
@@ -162,9 +164,10 @@ export const UserSettings = Settings.pick({
   budget: true,
   build: true,
   notify: true,
+  sandbox: true,
 });
 
-/** The project's word goes before the user's, key by key. */
+/** The project's word goes before the user's, key by key; of a sandbox the stricter one. */
 export const mergedSettings = (
   user: z.infer<typeof UserSettings>,
   project: Settings,
@@ -175,7 +178,11 @@ export const mergedSettings = (
   ...joined("budget", user, project),
   ...joined("build", user, project),
   ...joined("notify", user, project),
+  ...sandboxOf(stricter(user.sandbox, project.sandbox)),
 });
+
+const sandboxOf = (sandbox: SandboxSettings | undefined): Pick<Settings, "sandbox"> =>
+  sandbox ? { sandbox } : {};
 
 function joined<K extends "agents" | "budget" | "build" | "notify">(
   key: K,

@@ -320,6 +320,77 @@ function commandsOf(line: string, depth = 0): string[][] {
   return commands;
 }
 
+// ── Which files a program obeys by itself ────────────────────────────────────────────────────
+
+/**
+ * What any of the patterns stands for: `*` stays within a folder; a folder's `**` is the folder too,
+ * for it may be a link. Some disks take `.Claude` for `.claude`.
+ */
+export function anyOf(patterns: readonly string[]): RegExp {
+  const sources = patterns.map((pattern) =>
+    pattern
+      .split(/(\/\*\*$|\*\*\/|\*)/)
+      .map((part) => {
+        if (part === "/**") return "(?:/.*)?";
+        if (part === "**/") return "(?:.*/)?";
+        return part === "*" ? "[^/]*" : part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+      })
+      .join(""),
+  );
+  return new RegExp(`^(?:${sources.join("|")})$`, "isu");
+}
+
+/** The files of a tree that the patterns stand for, also those that lie behind links of its own. */
+export function filesRead(
+  patterns: readonly string[],
+  paths: readonly string[],
+  links: ReadonlyMap<string, string> = new Map(),
+): string[] {
+  if (patterns.length === 0) return [];
+  const all = new Set(paths);
+  // A link may lead to another.
+  for (let round = 0; round < 3; round++) {
+    for (const [link, target] of links) {
+      const beside = link.slice(0, link.lastIndexOf("/") + 1);
+      const folder = insidePath(beside, target);
+      if (folder === undefined || !patterns.some((each) => mayLieBelow(link, each))) continue;
+      for (const each of [...all]) {
+        if (each.startsWith(`${folder}/`)) all.add(link + each.slice(folder.length));
+      }
+    }
+  }
+  const wanted = anyOf(patterns);
+  return [...all].filter((file) => wanted.test(file)).sort();
+}
+
+const mayLieBelow = (folder: string, pattern: string): boolean => {
+  const [start = ""] = pattern.split("*");
+  const [one, other] = [`${folder}/`.toLowerCase(), start.toLowerCase()];
+  return other !== "" && (one.startsWith(other) || other.startsWith(one));
+};
+
+/**
+ * A settings file as lines that a shell could be given: a program and its arguments stand in it one
+ * after the other, between quotes and brackets. What JSON hides behind escapes is spelt out.
+ */
+export function linesInSettings(text: string): readonly string[] {
+  const flat = text.replace(/["',:=[\]{}\s]+/g, " ");
+  try {
+    return [text, flat, stringsIn(JSON.parse(text)).join(" ")];
+  } catch {
+    return [text, flat];
+  }
+}
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) => [
+    ...(Array.isArray(value) ? [] : [key]),
+    ...stringsIn(each),
+  ]);
+}
+
 // ── What has changed ────────────────────────────────────────────────────────────────────────
 
 /** The mark of a text that stands for bytes nobody reads: what follows is their size and hash. */

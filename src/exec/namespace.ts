@@ -1,6 +1,7 @@
 /** In a pid namespace: when its first process ends, nothing in it is left, whatever it forked. */
 import { spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
+import { bubblewrap, wrapped } from "./bubblewrap.ts";
 import { type Enclosure, type Start, shell, spawned, unshelled } from "./enclosure.ts";
 import { found } from "./find-program.ts";
 import { carriesId, kill, killUntilGone, processTable } from "./process-table.ts";
@@ -72,17 +73,17 @@ export async function inNamespace(
     },
     kill() {
       killed = true;
-      // unshare is the first process's parent and waits for it, and that takes until all are gone.
-      // Killed itself, unshare would take the others along too, but nobody would wait for them.
+      // unshare (or bwrap) is the first process's parent and waits for it, and that takes until all
+      // are gone. Killed itself, it would take the others along too, but nobody would wait for them.
       const first = processTable().find(({ parent }) => parent === child.pid);
-      const unshareItself = (): void => {
+      const parentItself = (): void => {
         child.kill("SIGKILL");
         listener.destroy();
       };
-      if (!first) return unshareItself();
+      if (!first) return parentItself();
       kill(first.pid, "SIGKILL");
       // A process that hangs in the kernel cannot be waited for.
-      setTimeout(unshareItself, 1000).unref();
+      setTimeout(parentItself, 1000).unref();
     },
     async empty(code, signal) {
       if (signal !== null) await killUntilGone((each) => carriesId(each, start.id));
@@ -99,31 +100,45 @@ export async function inNamespace(
 
 /** The arguments in front of a command that give it a namespace. */
 export interface Launcher {
+  readonly by: Means;
   readonly before: readonly string[];
   /** Empty: we are root, and stay it. */
   readonly user: readonly string[];
   readonly after: readonly string[];
 }
 
-let probed: Promise<Launcher | undefined> | undefined;
+/** By whose means something is enclosed: ours, or those of a program that is let do more. */
+export type Means = "namespaces" | "bubblewrap";
+
+/** What may be tried, in this order. AUTODEV_NO_NAMESPACE: 1 takes all away, own what is ours. */
+export function meansAllowed(): readonly Means[] {
+  if (process.platform !== "linux") return [];
+  const unwanted = process.env.AUTODEV_NO_NAMESPACE;
+  if (unwanted === "1") return [];
+  return unwanted === "own" ? ["bubblewrap"] : ["namespaces", "bubblewrap"];
+}
 
 /** Undefined: there is none for us. */
-export function namespaceLauncher(): Promise<Launcher | undefined> {
-  if (process.platform !== "linux" || process.env.AUTODEV_NO_NAMESPACE === "1") {
-    return Promise.resolve(undefined);
+export async function namespaceLauncher(): Promise<Launcher | undefined> {
+  for (const means of meansAllowed()) {
+    const launcher = await launcherBy(means);
+    if (launcher) return launcher;
   }
-  probed ??= probe();
-  return probed;
+  return undefined;
 }
 
 /** Kernels, containers and util-linux versions differ: whether it works is found out by doing it. */
-async function probe(): Promise<Launcher | undefined> {
+export const launcherBy = (means: Means): Promise<Launcher | undefined> =>
+  means === "namespaces" ? ownLauncher() : bubblewrapLauncher();
+
+const ownLauncher = once(async () => {
   const searchPath = process.env.PATH ?? "";
   const [setpriv, unshare] = ["setpriv", "unshare"].map((name) => found(name, searchPath));
   if (setpriv === undefined || unshare === undefined) return undefined;
   const asOurselves = ["--user", "--map-current-user"];
   for (const user of process.geteuid?.() === 0 ? [[], asOurselves] : [asOurselves]) {
-    const launcher = {
+    const launcher: Launcher = {
+      by: "namespaces",
       before: [setpriv, "--pdeathsig", "KILL", unshare],
       user,
       after: ["--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"],
@@ -131,6 +146,22 @@ async function probe(): Promise<Launcher | undefined> {
     if (await works(launcher)) return launcher;
   }
   return undefined;
+});
+
+const bubblewrapLauncher = once(async () => {
+  const bwrap = bubblewrap();
+  if (bwrap === undefined) return undefined;
+  const launcher: Launcher = { by: "bubblewrap", before: [], user: [], after: wrapped(bwrap) };
+  return (await works(launcher)) ? launcher : undefined;
+});
+
+/** What a machine lets us do does not change under us. */
+export function once<T>(find: () => Promise<T>): () => Promise<T> {
+  let finding: Promise<T> | undefined;
+  return () => {
+    finding ??= find();
+    return finding;
+  };
 }
 
 function works({ before, user, after }: Launcher): Promise<boolean> {

@@ -1,10 +1,20 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
+import * as net from "node:net";
 import * as os from "node:os";
 import * as path from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bundle } from "../../torture/rig.ts";
-import { canHide, canLayer, type Ended, type ExecOptions, exec, mintTrusted } from "../exec.ts";
+import {
+  type Access,
+  canHide,
+  canLayer,
+  type Ended,
+  type ExecOptions,
+  enclosedBy,
+  exec,
+  mintTrusted,
+} from "../exec.ts";
 
 const scratch = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "autodev-sight-")));
 fs.chmodSync(scratch, 0o755);
@@ -30,7 +40,21 @@ afterEach(() => {
 const run = (line: string, options: Partial<ExecOptions> = {}): Promise<Ended> =>
   exec(mintTrusted(line), { cwd: at("work"), marker: "sight", ...options });
 
-describe("a hidden folder", () => {
+/** Tried as a user would; how it is called by us is what is tested. */
+const noBubblewrap =
+  spawnSync("bwrap", ["--dev-bind", "/", "/", "--unshare-pid", "true"]).status !== 0;
+const means = [
+  ["namespaces", "", false],
+  ["bubblewrap", "own", noBubblewrap],
+] as const;
+
+describe.each(means)("by %s, a hidden folder", (by, unwanted, isAbsent) => {
+  beforeEach(async ({ skip }) => {
+    skip(isAbsent, `${by} cannot be had here`);
+    process.env["AUTODEV_NO_NAMESPACE"] = unwanted;
+    expect(await enclosedBy()).toBe(by);
+  });
+
   it("is empty to the command and cannot be written, and stays as it was", async () => {
     const hide = [at("hidden")];
     const { tail, code } = await run("ls -A ../hidden; echo x >../hidden/new || pwd", { hide });
@@ -89,6 +113,107 @@ describe("a hidden folder", () => {
   });
 });
 
+describe.each(means)("by %s, a place", (by, unwanted, isAbsent) => {
+  const access = (): Access[] => [
+    { path: root, writable: false },
+    { path: at("hidden/file"), writable: false },
+    { path: at("nowhere"), writable: false },
+    { path: at("work"), writable: true },
+  ];
+  beforeEach(({ skip }) => {
+    skip(isAbsent, `${by} cannot be had here`);
+    process.env["AUTODEV_NO_NAMESPACE"] = unwanted;
+  });
+
+  it("that is closed can be read and not written, one that is open in it can", async () => {
+    const line = `cat ../hidden/file; echo x >mine && echo written
+      for each in "echo x >../new" "echo x >../hidden/file" "rm -r ../hidden" "mv ../hidden ../h"; do
+        sh -c "$each" 2>/dev/null && echo "did $each"
+      done; true`;
+    expect((await run(line, { access: access() })).tail).toEqual(["secretwritten"]);
+    expect(fs.readdirSync(root).sort()).toEqual(["hidden", "work"]);
+    expect(fs.readFileSync(at("work/mine"), "utf8")).toBe("x\n");
+  });
+
+  it("stays closed, whatever the command mounts", async () => {
+    const line = `mount -o remount,bind,rw "$PWD/.." || umount "$PWD/.." ||
+      unshare -Urm sh -c 'umount "$PWD/.." || mount -o remount,bind,rw "$PWD/.."'; echo x >../new`;
+    expect((await run(line, { access: access() })).code).not.toBe(0);
+    expect(fs.existsSync(at("new"))).toBe(false);
+  });
+
+  it("is closed through a link that leads to it as well", async () => {
+    fs.symlinkSync(root, path.join(scratch, `link ${counter}`));
+    const linked = path.join(scratch, `link ${counter}`);
+    const places = [
+      { path: path.join(linked, "hidden"), writable: false },
+      { path: path.join(linked, "work"), writable: true },
+    ];
+    const line = "echo x >mine; echo x >../hidden/new";
+    expect((await run(line, { access: places })).code).not.toBe(0);
+    expect(fs.existsSync(at("hidden/new"))).toBe(false);
+    expect(fs.existsSync(at("work/mine"))).toBe(true);
+  });
+
+  it("that is replaced all the time keeps no command from starting", async () => {
+    const stop = new AbortController();
+    const file = JSON.stringify(at("hidden/file"));
+    const busy = exec(
+      {
+        program: "node",
+        args: [
+          "-e",
+          `const fs = require("node:fs");
+           console.log("up");
+           setInterval(() => { fs.writeFileSync(${file} + "2", "new"); fs.renameSync(${file} + "2", ${file}); }, 5)`,
+        ],
+      },
+      { cwd: root, marker: "busy", signal: stop.signal },
+    );
+    const places = [{ path: at("hidden/file"), writable: false }];
+    const said: (string | undefined)[] = [];
+    for (let n = 0; n < 20; n++) {
+      const ended = await run("read -r word; echo $word", {
+        access: places,
+        talk(to) {
+          to.say("hello");
+          to.hangUp();
+        },
+      });
+      said.push(ended.notStarted ?? ended.tail[0]);
+    }
+    stop.abort();
+    await busy;
+    expect(new Set(said)).toEqual(new Set(["hello"]));
+  });
+
+  it("on another machine is out of reach without a network; its own loopback is there", async () => {
+    const line = `grep : /proc/net/dev | cut -d: -f1 | tr -d ' '
+      node -e 'const s = require("node:net").createServer((c) => c.end("heard")).listen(0, "127.0.0.1", () =>
+        require("node:net").connect(s.address().port, "127.0.0.1").on("data", (d) => { console.log(String(d)); s.close(); }))'`;
+    expect(await enclosedBy({ network: "off" })).toBe(by);
+    expect((await run(line, { network: "off" })).tail).toEqual(["lo", "heard"]);
+    expect((await run(line, { network: "off", access: access() })).tail).toEqual(["lo", "heard"]);
+  });
+
+  it("where this machine listens is out of reach without a network", async () => {
+    const server = net.createServer((socket) => socket.end("host"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as net.AddressInfo;
+    const line = `node -e 'require("node:net").connect(${port}, "127.0.0.1").on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))'`;
+    expect((await run(line)).tail).toEqual(["host"]);
+    expect((await run(line, { network: "off" })).tail).toEqual(["ECONNREFUSED"]);
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+it("a command that is to have no network is not started where it cannot be taken away", async () => {
+  process.env["AUTODEV_NO_NAMESPACE"] = "1";
+  expect(await enclosedBy({ network: "off" })).toBeUndefined();
+  const ended = await run("true", { network: "off" });
+  expect(ended.notStarted).toBe("the network cannot be taken away here");
+});
+
 describe("a layer", () => {
   const layer = (): NonNullable<ExecOptions["layer"]> => {
     for (const name of ["below/deps", "kernel"]) fs.mkdirSync(at(name), { recursive: true });
@@ -126,7 +251,7 @@ it.skipIf(process.getuid?.() !== 0)("works the same for a user who is not root",
   const from = JSON.stringify(path.join(import.meta.dirname, "..", "exec.ts"));
   fs.writeFileSync(
     entry,
-    `import { canHide, canLayer, exec, mintTrusted } from ${from};
+    `import { canHide, canLayer, enclosedBy, exec, mintTrusted } from ${from};
      const [, , root] = process.argv;
      const layer = { folder: root + "/work", below: root + "/below", work: root + "/kernel" };
      const options = { cwd: root + "/work", marker: "x", layer,
@@ -134,7 +259,18 @@ it.skipIf(process.getuid?.() !== 0)("works the same for a user who is not root",
      const line = 'id -u; ls -A ../hidden; cat deps/x; echo new >deps/x; rm -r deps; ls ../below';
      const all = async () => [await canHide(), await canLayer(root),
        (await exec(mintTrusted(line), options)).tail];
-     void all().then((each) => process.stdout.write(JSON.stringify(each)));`,
+     const apart = async () => {
+       const { tail } = await exec(mintTrusted("id -u; grep : /proc/net/dev | cut -d: -f1; echo x >../work/x; echo x >../new"),
+         { cwd: root + "/work", marker: "x", network: "off",
+           access: [{ path: root, writable: false }, { path: root + "/work", writable: true }] });
+       return [await enclosedBy({ network: "off" }), tail.slice(0, 2)];
+     };
+     void (async () => {
+       const each = [await all(), await apart()];
+       process.env.AUTODEV_NO_NAMESPACE = "own";
+       each.push(await apart());
+       process.stdout.write(JSON.stringify(each));
+     })();`,
   );
   const program = await bundle(entry, { out: path.join(scratch, "entry.cjs") });
   for (const name of ["below/deps", "kernel"]) fs.mkdirSync(at(name), { recursive: true });
@@ -143,6 +279,10 @@ it.skipIf(process.getuid?.() !== 0)("works the same for a user who is not root",
   const as = ["--reuid=65534", "--regid=65534", "--clear-groups", process.execPath, program, root];
   const { stdout, stderr } = spawnSync("setpriv", as, { encoding: "utf8" });
   expect(stderr).toBe("");
-  expect(JSON.parse(stdout)).toEqual([true, true, ["65534", "kept", "below"]]);
+  const [all, own, wrapped] = JSON.parse(stdout) as unknown[];
+  expect(all).toEqual([true, true, ["65534", "kept", "below"]]);
+  expect(own).toEqual(["namespaces", ["65534", "    lo"]]);
+  if (!noBubblewrap) expect(wrapped).toEqual(["bubblewrap", ["65534", "    lo"]]);
+  expect([fs.existsSync(at("new")), fs.existsSync(at("work/x"))]).toEqual([false, true]);
   expect(fs.readFileSync(at("below/deps/x"), "utf8")).toBe("below\n");
 });

@@ -7,9 +7,17 @@
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { bubblewrap, wrapped } from "./bubblewrap.ts";
 import { shell } from "./enclosure.ts";
 import { found } from "./find-program.ts";
-import { inFirstProcess, type Launcher, namespaceLauncher } from "./namespace.ts";
+import {
+  inFirstProcess,
+  type Launcher,
+  launcherBy,
+  type Means,
+  meansAllowed,
+  once,
+} from "./namespace.ts";
 
 /** A folder as the command sees it: what lies in `below` too; what it changes stays in `folder`. */
 export interface Layer {
@@ -27,6 +35,8 @@ export interface Sight {
   readonly layer: Layer | undefined;
   /** One after the other: a place inside one that is closed can be opened again. */
   readonly access?: readonly Access[];
+  /** `off`: there is no other machine, and of this one only what listens in there too. */
+  readonly network?: "off" | undefined;
 }
 
 /** A folder or a file, and whether the command can write there, whatever its user may. */
@@ -41,6 +51,7 @@ export interface Access {
  * lets us say so. A file that somebody replaces in this very moment (git its index) is closed at
  * the next try; what cannot be closed stays open, and the verification does what it can. Closing takes
  * one call where "mount" understands it, and two where it leaves that half undone without a word.
+ * A network of its own begins with its loopback down; without "ip" the kernel's files bring it up.
  */
 const arrange = `
 mount=$1
@@ -52,6 +63,10 @@ bound() {
 }
 while [ "$1" != -- ]; do
   case $1 in
+    net) { [ "$2" ] && "$2" link set lo up; } || {
+      "$mount" -t sysfs autodev /sys && echo 0x9 >/sys/class/net/lo/flags &&
+        "\${mount%mount}umount" /sys
+    } && shift 2 ;;
     layer) "$mount" -t overlay -o "$2" autodev "$3" && shift 3 ;;
     hide) "$mount" -t tmpfs -o ro,size=4k autodev "$2" && shift 2 ;;
     open) exec 5<"$2" && hidden=$2 &&
@@ -75,35 +90,53 @@ export interface Arranged {
   readonly script: string;
   readonly orders: readonly string[];
   readonly asOurselves: readonly string[];
+  /** One file that is replaced meanwhile is enough for it not to begin: it is worth trying again. */
+  readonly fickle?: true;
 }
 
 /** Undefined: this machine gives us no mounts; the command would see everything. */
 export async function arranged(sight: Sight, cwd: string): Promise<Arranged | undefined> {
-  const means = await meansOfHiding();
-  return means && withOrders(means, sight, cwd);
+  const arranger = await arrangerFor(sight);
+  return arranger?.arrange(sight, cwd);
+}
+
+/** Somebody who can do it, on this machine. */
+interface Arranger {
+  readonly by: Means;
+  arrange(sight: Sight, cwd: string): Arranged;
+}
+
+interface Mounter extends Pick<Arranged, "launcher" | "asOurselves"> {
+  readonly mount: string;
+  readonly userSpace: boolean;
 }
 
 function withOrders(
-  means: Means,
-  { hide, keep, layer, access = [] }: Sight,
+  mounter: Mounter,
+  { hide, keep, layer, access = [], network }: Sight,
   cwd: string,
 ): Arranged {
-  const { launcher, asOurselves, mount, userSpace } = means;
-  const outermost = hide.filter((each) => !hide.some((other) => isBelow(each, other)));
+  const { launcher, asOurselves, mount, userSpace } = mounter;
   const orders = [
+    ...(network === "off" ? ["net", found("ip", `${process.env.PATH}:/usr/sbin:/sbin`) ?? ""] : []),
     ...(layer ? ["layer", overlayOptions(layer, userSpace), layer.folder] : []),
-    ...outermost.flatMap((folder) => ordersToHide(folder, keep)),
+    ...outermost(hide).flatMap((folder) => ordersToHide(folder, keep)),
     ...access.flatMap(({ path: place, writable }) => [writable ? "rw" : "ro", place]),
   ];
   // Whoever may mount could open again what is closed; in a namespace of users nobody may.
-  const unable = access.length > 0 && !userSpace ? withoutMounts(launcher) : [];
+  const isClosed = access.length > 0 || network === "off";
+  const unable = isClosed && !userSpace ? withoutMounts(launcher) : [];
+  const [apart, command] = [launcher.slice(0, -1), launcher.slice(-1)];
   return {
-    launcher,
+    launcher: network === "off" ? [...apart, "--net", ...command] : launcher,
     asOurselves: [...asOurselves, ...unable],
     script: arrange,
     orders: [mount, ...orders, "--", cwd],
   };
 }
+
+const outermost = (folders: readonly string[]): string[] =>
+  folders.filter((each) => !folders.some((other) => isBelow(each, other)));
 
 const withoutMounts = ([setpriv = "setpriv"]: readonly string[]): string[] => [
   setpriv,
@@ -131,36 +164,76 @@ const overlayOptions = ({ folder, below, work }: Layer, userSpace: boolean): str
     `workdir=${work}`,
   ].join(",");
 
-interface Means extends Pick<Arranged, "launcher" | "asOurselves"> {
-  readonly mount: string;
-  readonly userSpace: boolean;
-}
-
 /** Whether `hide` hides anything on this machine. */
-export const canHide = async (): Promise<boolean> => (await meansOfHiding()) !== undefined;
+export const canHide = async (): Promise<boolean> => (await enclosedBy()) !== undefined;
 
-let probed: Promise<Means | undefined> | undefined;
+/** By what a command can be kept from places, and from the network; undefined: by nothing. */
+export const enclosedBy = async (wanted: Pick<Sight, "network"> = {}): Promise<Means | undefined> =>
+  (await arrangerFor({ hide: [], keep: [], layer: undefined, ...wanted }))?.by;
 
-function meansOfHiding(): Promise<Means | undefined> {
-  if (process.env.AUTODEV_NO_NAMESPACE === "1") return Promise.resolve(undefined);
-  probed ??= probe();
-  return probed;
+async function arrangerFor({ layer, network }: Sight): Promise<Arranger | undefined> {
+  for (const means of meansAllowed()) {
+    // Not every bubblewrap can lay one folder over another.
+    if (layer && means === "bubblewrap") continue;
+    const arranger = await arrangers[means]();
+    if (arranger && (network !== "off" || (await separators[means]()))) return arranger;
+  }
+  return undefined;
 }
 
-async function probe(): Promise<Means | undefined> {
-  const launcher = await namespaceLauncher();
-  const searchPath = process.env.PATH ?? "";
-  const mount = found("mount", searchPath);
-  if (!launcher || mount === undefined) return undefined;
-  const means = { ...asMounter(launcher), mount };
-  // Folders that every Linux has: one is hidden but for another in it.
+const arrangers: Readonly<Record<Means, () => Promise<Arranger | undefined>>> = {
+  namespaces: once(async () => {
+    const launcher = await launcherBy("namespaces");
+    const mount = found("mount", process.env.PATH ?? "");
+    if (!launcher || mount === undefined) return undefined;
+    const mounter = { ...asMounter(launcher), mount };
+    return hiding({ by: "namespaces", arrange: (sight, cwd) => withOrders(mounter, sight, cwd) });
+  }),
+  bubblewrap: once(async () => {
+    const [launcher, bwrap] = [await launcherBy("bubblewrap"), bubblewrap()];
+    if (!launcher || bwrap === undefined) return undefined;
+    return hiding({
+      by: "bubblewrap",
+      arrange: (sight, cwd) => ({
+        launcher: wrapped(bwrap, { ...sight, hide: outermost(sight.hide) }, cwd),
+        script: "",
+        orders: [],
+        asOurselves: [],
+        fickle: true,
+      }),
+    });
+  }),
+};
+
+/** Itself, if it can: of a folder that every Linux has, all is hidden but for another in it. */
+async function hiding(arranger: Arranger): Promise<Arranger | undefined> {
   const sight = { hide: ["/proc/sys"], keep: ["/proc/sys/kernel"], layer: undefined };
   const looks = "test -e /proc/sys/kernel/ostype && test ! -e /proc/sys/fs";
-  const command = [shell, "-c", looks];
-  return (await works(withOrders(means, sight, "/"), command)) ? means : undefined;
+  const hides = await works(arranger.arrange(sight, "/"), [shell, "-c", looks]);
+  return hides ? arranger : undefined;
 }
 
-function asMounter(launcher: Launcher): Pick<Means, "launcher" | "asOurselves" | "userSpace"> {
+/** Whether the command is alone on its network, and its own addresses answer. */
+const separates = (means: Means): (() => Promise<boolean>) =>
+  once(async () => {
+    const arranger = await arrangers[means]();
+    const sight = { hide: [], keep: [], layer: undefined, network: "off" } as const;
+    return arranger !== undefined && works(arranger.arrange(sight, "/"), [shell, "-c", looksAlone]);
+  });
+
+const looksAlone = `up=1
+while read -r line; do case $line in *127.0.0.1*) up=0 ;; esac; done </proc/net/fib_trie
+while read -r name _; do
+  case $name in lo:* | Inter-* | face*) ;; *) exit 1 ;; esac
+done </proc/net/dev
+exit $up`;
+
+const separators: Readonly<Record<Means, () => Promise<boolean>>> = {
+  namespaces: separates("namespaces"),
+  bubblewrap: separates("bubblewrap"),
+};
+
+function asMounter(launcher: Launcher): Omit<Mounter, "mount"> {
   const { before, user, after } = launcher;
   if (user.length === 0)
     return { launcher: [...before, ...after], asOurselves: [], userSpace: false };
@@ -178,9 +251,9 @@ function asMounter(launcher: Launcher): Pick<Means, "launcher" | "asOurselves" |
  * groups that our namespace knows.
  */
 export async function canLayer(place: string): Promise<boolean> {
-  const means = await meansOfHiding();
+  const arranger = meansAllowed().includes("namespaces") && (await arrangers.namespaces());
   // The kernel reads these as separators.
-  if (!means || /[,:\\"\n]/.test(place)) return false;
+  if (!arranger || /[,:\\"\n]/.test(place)) return false;
   const scratch = fs.mkdtempSync(path.join(place, "layer-"));
   try {
     const [folder, below, work] = ["folder", "below", "work"].map((name) => {
@@ -192,7 +265,7 @@ export async function canLayer(place: string): Promise<boolean> {
     fs.writeFileSync(path.join(below, "in", "old"), "old");
     const sight = { hide: [], keep: [], layer: { folder, below, work } };
     const acts = "echo new >in/old && rm -r in && mkdir in && echo new >in/new && test ! -e in/old";
-    const ended = await works(withOrders(means, sight, folder), [shell, "-c", acts]);
+    const ended = await works(arranger.arrange(sight, folder), [shell, "-c", acts]);
     return ended && fs.existsSync(path.join(folder, "in", "new"));
   } finally {
     // The kernel closes it even to its owner.

@@ -1,5 +1,6 @@
 /** `autodev build PLAN`: runs a plan, phase by phase, and says how it went. */
 import type { Forecast } from "../../core/agent/forecast.ts";
+import type { SandboxMode } from "../../core/agent/sandbox.ts";
 import type { CommitMode } from "../../core/plan/run-event.ts";
 import { type BuildOptions, openProject, previewBuild } from "../../project.ts";
 import { buildAndTell, exitCodeOf, summaryOf, tellSummary } from "../building.ts";
@@ -27,6 +28,7 @@ export interface BuildCommandOptions {
   gateMinutes?: number;
   wait?: boolean;
   trustSha256?: string;
+  sandbox?: SandboxMode;
   input?: boolean;
   decide?: string;
   json?: boolean;
@@ -110,6 +112,12 @@ async function preview(wanted: BuildOptions, options: Options): Promise<number> 
     plan: preview.plan,
     mode: preview.mode,
     agent: preview.agent,
+    sandbox: preview.sandbox && {
+      mode: preview.sandbox.mode,
+      by: preview.sandbox.by ?? null,
+      network: preview.sandbox.network,
+      free: [...preview.sandbox.free],
+    },
     stack: preview.stack,
     commands: Object.fromEntries(preview.gates.map(({ name, command }) => [name, command])),
     batches: preview.compiled.batches.map((batch) =>

@@ -2,6 +2,7 @@
 import type { Finding } from "../../core/finding.ts";
 import {
   examine,
+  examineSandbox,
   examineStack,
   masked,
   mend,
@@ -38,7 +39,7 @@ export async function run(options: DoctorOptions): Promise<number> {
     mended.push(...result.value);
   }
   const { stack, findings: stackFindings } = examineStack(project);
-  const findings = [...examine(project), ...stackFindings];
+  const findings = [...examine(project), await examineSandbox(), ...stackFindings];
   const healthy = !findings.some((finding) => finding.level === "error");
   const output: DoctorOutput = {
     version: 1,

@@ -27,6 +27,7 @@ const codeFor: { [Code in FailureCode as ExitOf<Code> extends 1 ? never : Code]:
   "journal-fenced": exitCodes.blocked,
   interrupted: exitCodes.interrupted,
   "no-agent": exitCodes.usage,
+  "no-sandbox": exitCodes.usage,
   "no-commits": exitCodes.usage,
   "busy-repository": exitCodes.blocked,
   untrusted: exitCodes.decision,

@@ -1,5 +1,6 @@
 /** A run in words: as it happens, when it has ended, and before it begins. */
 import { forecastWords } from "../../core/agent/forecast.ts";
+import { sandboxText } from "../../core/agent/sandbox.ts";
 import type { RecordedEvent } from "../../core/event.ts";
 import { failureLines } from "../../core/plan/failure-lines.ts";
 import {
@@ -232,6 +233,11 @@ function endOf(run: PlanRun): string {
   }
 }
 
+const sandboxLines = ({ sandbox, sandboxProblem }: Preview): string[] => {
+  if (sandbox) return [`Sandbox: ${shown(sandboxText(sandbox))}`];
+  return sandboxProblem === undefined ? [] : [`Sandbox: refused: ${shown(sandboxProblem)}`];
+};
+
 export function previewLines(preview: Preview, style: Style): string[] {
   const { stack, gates, compiled, toRun } = preview;
   const byId = new Map(compiled.plan.phases.map((phase) => [phase.id, phase]));
@@ -239,10 +245,11 @@ export function previewLines(preview: Preview, style: Style): string[] {
     (each) => each !== null,
   );
   return [
-    `Plan:   ${shown(preview.plan)}`,
-    `Commit: ${preview.mode ?? "not chosen (--commit=auto, message-only or single)"}`,
-    `Agent:  ${preview.agent ?? `none: ${shown(preview.agentProblem ?? "")}`}`,
-    `Stack:  ${known.length > 0 ? known.join(", ") : "unknown"}`,
+    `Plan:    ${shown(preview.plan)}`,
+    `Commit:  ${preview.mode ?? "not chosen (--commit=auto, message-only or single)"}`,
+    `Agent:   ${preview.agent ?? `none: ${shown(preview.agentProblem ?? "")}`}`,
+    ...sandboxLines(preview),
+    `Stack:   ${known.length > 0 ? known.join(", ") : "unknown"}`,
     "",
     "Commands",
     ...gates.map(({ name, command, reason }) =>

@@ -3,6 +3,7 @@
  * what they can do. Only data; it is looked for by `activities/find-agents.ts`. What stands here was
  * seen on the programs themselves, not read about them.
  */
+import { anyOf } from "../trust.ts";
 
 export interface KnownAgent {
   readonly name: string;
@@ -13,6 +14,11 @@ export interface KnownAgent {
   /** What makes it speak that dialect, where it is not what the dialect says by itself. */
   readonly speak: readonly string[];
   readonly version: readonly string[];
+  /**
+   * What it obeys of a repository without asking anybody: settings, hooks, servers that it starts,
+   * skills and their scripts. Rather too much than too little; `**` stands for all that is below.
+   */
+  readonly reads: readonly string[];
   readonly login: LoginSigns;
   /** What to type: to have it, and to be logged in. */
   readonly install: string;
@@ -67,6 +73,7 @@ export const knownAgents: readonly KnownAgent[] = [
     dialect: "claude",
     speak: [],
     version: ["--version"],
+    reads: [".mcp.json", ".claude/**", "**/.claude/skills/**", ".agents/**"],
     login: {
       variables: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
       command: ["auth", "status"],
@@ -94,6 +101,7 @@ export const knownAgents: readonly KnownAgent[] = [
     dialect: "codex",
     speak: [],
     version: ["--version"],
+    reads: [".codex/**", ".agents/**", ".mcp.json"],
     login: {
       // OPENAI_API_KEY is none: without `codex login --with-api-key` it is not taken.
       variables: ["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
@@ -129,6 +137,7 @@ export const knownAgents: readonly KnownAgent[] = [
     dialect: "acp",
     speak: ["--acp"],
     version: ["--version"],
+    reads: [".gemini/**", ".env", ".agents/**"],
     login: {
       variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
       files: [
@@ -153,6 +162,19 @@ export const knownAgents: readonly KnownAgent[] = [
     dialect: "acp",
     speak: ["--acp"],
     version: ["--version"],
+    reads: [
+      ".github/copilot*",
+      ".github/copilot/**",
+      ".github/hooks/**",
+      ".github/agents/**",
+      ".github/skills/**",
+      ".github/mcp.json",
+      ".copilot/**",
+      ".mcp.json",
+      ".vscode/mcp.json",
+      ".claude/**",
+      ".agents/**",
+    ],
     login: {
       variables: ["COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_BASE_URL"],
       files: [
@@ -177,6 +199,7 @@ export const knownAgents: readonly KnownAgent[] = [
     dialect: "acp",
     speak: ["acp"],
     version: ["--version"],
+    reads: ["opencode.json", "opencode.jsonc", ".opencode/**", ".claude/**", ".agents/**"],
     login: {
       variables: [],
       files: [
@@ -203,6 +226,7 @@ export const knownAgents: readonly KnownAgent[] = [
     dialect: "acp",
     speak: ["--acp"],
     version: ["--version"],
+    reads: [".qwen/**", ".mcp.json", ".env", ".agents/**"],
     login: {
       variables: ["BAILIAN_CODING_PLAN_API_KEY", "BAILIAN_TOKEN_PLAN_API_KEY"],
       files: [{ below: ".qwen", file: "oauth_creds.json" }],
@@ -222,6 +246,7 @@ export const knownAgents: readonly KnownAgent[] = [
     dialect: "acp",
     speak: ["acp"],
     version: ["--version"],
+    reads: [".goose/**", ".mcp.json", ".claude/**", ".agents/**"],
     login: {
       variables: ["GOOSE_PROVIDER"],
       files: [{ ...config, file: "goose/config.yaml", holds: "GOOSE_PROVIDER" }],
@@ -235,6 +260,24 @@ export const knownAgents: readonly KnownAgent[] = [
 
 export const knownAgent = (name: string): KnownAgent | undefined =>
   knownAgents.find((each) => each.name === name);
+
+/**
+ * What an agent of that name obeys of a repository. A command of people's own that names one of those
+ * programs is taken for it.
+ */
+export function readBy(name: string, entry: { use?: string; command?: string } = {}): string[] {
+  const { use, command } = entry;
+  const named = knownAgents.filter(
+    (each) =>
+      (command === undefined && each.name === (use ?? name)) ||
+      (command !== undefined && new RegExp(`\\b${each.program}\\b`).test(command)),
+  );
+  return [...new Set(named.flatMap(({ reads }) => reads))];
+}
+
+/** Whether any of them would obey that file. */
+export const isReadByAny = (file: string): boolean => readByAny.test(file);
+const readByAny = anyOf([...new Set(knownAgents.flatMap(({ reads }) => reads))]);
 
 /** The built-in one: it is always there, and needs nothing. */
 export const applyAgent = {

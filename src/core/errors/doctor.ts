@@ -23,6 +23,19 @@ export const doctorFindings = {
     causes: ["a slim container image"],
     wayOut: ["install util-linux"],
   },
+  sandbox: {
+    level: "warning",
+    what: "nothing confines agents on this machine: they can write all that you can",
+    causes: [
+      "a container or a kernel that gives us no namespaces",
+      "another system than Linux",
+      "`AUTODEV_NO_NAMESPACE=1`",
+    ],
+    wayOut: [
+      "install bubblewrap: it may be let do what we are not",
+      "`autodev build --sandbox=required` refuses to run without a sandbox",
+    ],
+  },
   "read-only": {
     level: "error",
     what: "the repository is on a read-only file system: one can look, but nothing is recorded",

@@ -238,6 +238,20 @@ export const failureTable = {
       "in CI: `--trust-sha256` with the hash that the message shows, once you have read what it stands for",
     ],
   },
+  "no-sandbox": {
+    exit: 2,
+    what: "a sandbox is required, and there is none for the agents on this machine",
+    causes: [
+      "`--sandbox=required`, or `sandbox: { mode: required }` in a settings file, where neither namespaces of users nor bubblewrap can be had: some containers and hardened kernels, macOS",
+      "`sandbox: { network: off }` where no network namespace can be had",
+      "an agent with `confined: false` beside a required sandbox",
+    ],
+    wayOut: [
+      "install bubblewrap: it may be let do what we are not",
+      "`autodev doctor` says what confines agents here",
+      "`--sandbox=auto`: confined where that can be had, with a warning where it cannot",
+    ],
+  },
   "no-agent": {
     exit: 2,
     what: "it is not clear who shall do the work",

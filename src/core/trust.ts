@@ -354,7 +354,7 @@ export function filesRead(
       const beside = link.slice(0, link.lastIndexOf("/") + 1);
       const folder = insidePath(beside, target);
       if (folder === undefined || !patterns.some((each) => mayLieBelow(link, each))) continue;
-      for (const each of [...all]) {
+      for (const each of Array.from(all)) {
         if (each.startsWith(`${folder}/`)) all.add(link + each.slice(folder.length));
       }
     }

@@ -12,8 +12,14 @@ export const bubblewrap = (): string | undefined => found("bwrap", process.env.P
 /** Everything is there as it is, but for processes. The command that follows is the first of them. */
 export const wrapped = (bwrap: string, sight?: Sight, cwd?: string): string[] => [
   bwrap,
-  ...["--dev-bind", "/", "/", "--proc", "/proc"],
-  ...["--unshare-pid", "--as-pid-1", "--die-with-parent"],
+  "--dev-bind",
+  "/",
+  "/",
+  "--proc",
+  "/proc",
+  "--unshare-pid",
+  "--as-pid-1",
+  "--die-with-parent",
   ...(sight ? ordersFor(sight) : []),
   ...(cwd === undefined ? [] : ["--chdir", cwd]),
   "--",
@@ -24,11 +30,13 @@ const ordersFor = ({ hide, keep, access = [], network }: Sight): string[] => [
   // It brings the loopback up.
   ...(network === "off" ? ["--unshare-net"] : []),
   ...hide.flatMap((folder) => [
-    ...["--tmpfs", real(folder)],
+    "--tmpfs",
+    real(folder),
     ...keep
       .filter((each) => each.startsWith(`${folder}/`))
       .flatMap((each) => ["--ro-bind", real(each), real(each)]),
-    ...["--remount-ro", real(folder)],
+    "--remount-ro",
+    real(folder),
   ]),
   ...access.flatMap(({ path, writable }) => [
     writable ? "--bind" : "--ro-bind",

@@ -581,7 +581,12 @@ function unlanded(phase: PhaseProgress): PhaseProgress {
   if (state.is !== "landed" && state.is !== "verified") return phase;
   const { attempt, uuid, base, slot, commit, claim, traces, agent } = state;
   const delivery = {
-    ...{ attempt, uuid, base, slot, commit, claim },
+    attempt,
+    uuid,
+    base,
+    slot,
+    commit,
+    claim,
     ...(traces && { traces }),
     ...(agent !== undefined && { agent }),
   };

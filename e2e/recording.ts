@@ -40,7 +40,7 @@ export function recordingOf(
 }
 
 /** Empty lines, and where in its own code an agent stumbled. */
-const isNoise = (text: string): boolean => /^\s*(?:at .*)?$/.test(text);
+const isNoise = (text: string): boolean => /^\s*(?:(?:at |\d+ \| ).*)?$/.test(text);
 
 function recorded({ stream, text }: RecordedLine): unknown {
   if (stream === "err") return { stderr: text };

@@ -103,6 +103,9 @@ describe.each(["copilot", "gemini", "goose", "opencode", "qwen"] as const)("%s",
   const itDoes = (name: string, sentence: string, body: (heard: Replayed) => void): void =>
     it.skipIf(!files.has(name))(`${sentence} (${name})`, () => body(of(name)));
 
+  // It hands on what its model's service said, without the status; ours says only a number.
+  const unclear = agent === "opencode" ? ["crash"] : [];
+
   it("tells only of what an event can be", () => {
     for (const name of files.keys()) {
       for (const permission of ["full", "edit", "read-only"] as const) {
@@ -129,8 +132,8 @@ describe.each(["copilot", "gemini", "goose", "opencode", "qwen"] as const)("%s",
   itDoes("permission-denied", "asks, where it may only read, and hears no", () => {
     const { events } = of("permission-denied", "read-only");
     const asked = events.flatMap((event) => (event.type === "permission" ? [event.allowed] : []));
-    // Qwen was in a mode in which it asks a model, not us.
-    expect(asked).toEqual(agent === "qwen" ? [] : [false]);
+    expect(asked.filter((allowed) => allowed)).toEqual([]);
+    expect(asked.length).toBeGreaterThan(0);
   });
 
   itDoes("load", "goes on with a session, and tells nothing of its past", ({ events, ending }) => {
@@ -154,13 +157,12 @@ describe.each(["copilot", "gemini", "goose", "opencode", "qwen"] as const)("%s",
   });
 
   itDoes("status-401", "is not let in", (heard) => {
-    // What it says of it depends on its model's service alone, and ours says only a number.
-    expect(kindOf(heard)).toBe(agent === "opencode" ? "crash" : "auth");
+    expect(["auth", ...unclear]).toContain(kindOf(heard));
   });
 
   itDoes("status-429", "is limited, if it says anything at all", (heard) => {
     // Who was silent for too long was told to leave off.
     if (!heard.ending || heard.ending.cancelled) return;
-    expect(["rate_limit", "usage_limit"]).toContain(kindOf(heard));
+    expect(["rate_limit", "usage_limit", ...unclear]).toContain(kindOf(heard));
   });
 });

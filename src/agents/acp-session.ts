@@ -33,7 +33,7 @@ export interface Setting {
 
 export function openedIn(result: Fields): Opened | undefined {
   const id = wordsOf(result.sessionId);
-  if (id === undefined) return undefined;
+  if (id === undefined || id.length > mostOfId) return undefined;
   const { availableModes, currentModeId } = fieldsOf(result.modes);
   const { availableModels, currentModelId } = fieldsOf(result.models);
   const modes = among(availableModes, "id", currentModeId, (modeId) => ({
@@ -53,6 +53,9 @@ export function openedIn(result: Fields): Opened | undefined {
     models: optionOf(result, "model").set ? optionOf(result, "model") : models,
   };
 }
+
+/** It is kept with the history of the run. */
+const mostOfId = 500;
 
 /** The settings that this work needs, or why it cannot have one. */
 export function settingsFor(

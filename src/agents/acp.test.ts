@@ -136,6 +136,11 @@ describe("the way into a session", () => {
       kind: "crash",
       text: "it speaks version 2 of ACP, not 1",
     });
+    for (const protocolVersion of [{ toString: 1, valueOf: 1 }, "1", null]) {
+      expect(new Talk().answer({ protocolVersion }).ending?.trouble?.kind).toBe("crash");
+    }
+    const endless = { sessionId: "x".repeat(5000) };
+    expect(new Talk().answer(can()).answer(endless).ending?.trouble?.kind).toBe("crash");
     expect(new Talk().answer(can()).answer({}).ending?.trouble?.kind).toBe("crash");
     expect(new Talk().answer(can()).answer(null).ending?.trouble?.kind).toBe("crash");
   });
@@ -282,7 +287,7 @@ describe("how an agent is started", () => {
   it("is a matter of its profile, with the user's own arguments last", () => {
     expect(started(acpProfiles.gemini, { model: "m", args: ["--debug"] })).toMatchObject({
       program: "gemini",
-      args: ["--acp", "--skip-trust", "--model", "m", "--debug"],
+      args: ["--acp", "--skip-trust", "--model=m", "--debug"],
     });
     expect(started(acpProfiles.goose, { model: "m" })).toEqual({
       program: "goose",

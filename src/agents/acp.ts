@@ -27,7 +27,7 @@ import {
   wordsOf,
 } from "./acp-wire.ts";
 import type { Ask, Conversation, Dialect, Ending, Heard, Launch } from "./dialect.ts";
-import { type Fields, inBrief, listOf } from "./json-line.ts";
+import { type Fields, listOf } from "./json-line.ts";
 
 export const createAcpDialect = (profile: AcpProfile): Dialect => ({
   name: "acp",
@@ -47,7 +47,8 @@ export const createAcpDialect = (profile: AcpProfile): Dialect => ({
 function launchOf(profile: AcpProfile, ask: Ask): Launch {
   const { program, args, shell, env, envFor, argsFor, model } = profile;
   const named = model && ask.model !== undefined ? model : undefined;
-  const chosenBy = named && "arg" in named ? [named.arg, ask.model ?? ""] : [];
+  // In one: no value is taken for an option.
+  const chosenBy = named && "arg" in named ? [`${named.arg}=${ask.model}`] : [];
   return {
     program,
     args: [...args, ...(argsFor?.[ask.permission] ?? []), ...chosenBy, ...(ask.args ?? [])],
@@ -112,7 +113,9 @@ function converse(profile: AcpProfile, ask: Ask): Conversation {
   const initialized = (result: Fields): Heard => {
     const { protocolVersion, agentCapabilities } = result;
     if (protocolVersion !== version) {
-      const text = `it speaks version ${inBrief(String(protocolVersion))} of ACP, not ${version}`;
+      const said =
+        typeof protocolVersion === "number" ? `version ${protocolVersion}` : "no version";
+      const text = `it speaks ${said} of ACP, not ${version}`;
       return inTrouble({ text, kind: "crash" });
     }
     const can = fieldsOf(agentCapabilities);

@@ -55,7 +55,8 @@ describe("a secret", () => {
     const secret = "Zq7/hush-hush+0123456789";
     const secrets = secretsIn({ MY_API_KEY: secret });
     const numbers = (text: string): string =>
-      [...text]
+      text
+        .split("")
         .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`)
         .join("");
     for (const form of [

@@ -22,7 +22,8 @@ const megabytes = Number(process.env["AUTODEV_HOSTILE_MB"] ?? 100);
 
 /** Put together here, so that nobody's scanner takes this file for a leak; the slash is for JSON. */
 const secret = ["Zq7/hush", "hush+hush", "0123456789"].join("-");
-const numbered = [...secret]
+const numbered = secret
+  .split("")
   .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`)
   .join("");
 const slashed = secret.replaceAll("/", "\\/");

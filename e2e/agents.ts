@@ -20,8 +20,6 @@ export interface Recipe {
   readonly asks?: Readonly<Record<string, string>>;
   /** As a user would have it in `agents:` of the settings. */
   readonly settings?: { readonly model?: string; readonly args?: string[] };
-  /** How long it is silent when all is well: at its start, mostly. */
-  readonly silentMs?: number;
   /** What takes its key away. */
   readonly loggedOut?: Readonly<Record<string, string>>;
 }
@@ -93,7 +91,6 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     headless: (prompt) => ["-p", prompt, "-o", "stream-json", "--yolo", "-m", "gemini-2.5-pro"],
     acp: ["--acp", "-m", "gemini-2.5-pro"],
     settings: { model: "gemini-2.5-pro" },
-    silentMs: 8000,
     loggedOut: { GEMINI_API_KEY: "" },
   },
   goose: {
@@ -153,7 +150,6 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     }),
     headless: (prompt) => ["run", "--format", "json", prompt],
     acp: ["acp"],
-    silentMs: 10_000,
   },
   qwen: {
     version: "0.24.4",
@@ -167,7 +163,6 @@ export const agents: Readonly<Record<AgentName, Recipe>> = {
     // Its own mode asks a model which tools to ask about.
     acp: ["--acp", "--auth-type", "openai", "--approval-mode", "default"],
     settings: { args: ["--auth-type", "openai"] },
-    silentMs: 8000,
     // Of its own accord it waits for ten minutes.
     files: () => ({
       ".qwen/settings.json": JSON.stringify({ model: { generationConfig: { maxRetries: 0 } } }),

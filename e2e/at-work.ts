@@ -75,7 +75,7 @@ export function makeWorker(name: AgentName, model: string): Worker {
           cwd: tree,
           scratch,
           env: { ...settled, PATH: `${programs}:${settled["PATH"]}`, ...env },
-          timeoutMs: timeoutMs ?? 60_000,
+          timeoutMs: timeoutMs ?? 80_000,
           ...more,
           signal: stop.signal,
           killNow: kill.signal,

@@ -36,6 +36,9 @@ const resultFor = (created: string): object => ({
   error: null,
 });
 
+/** We never show it, but whoever works has to have it. */
+const url = "postgres://user:pass1234@localhost/db";
+
 const scripts: Readonly<Record<string, Script>> = {
   edit: [
     { say: "I write the file." },
@@ -45,6 +48,7 @@ const scripts: Readonly<Record<string, Script>> = {
   ],
   again: [
     { write: { path: "again.txt", content: "again\n" } },
+    { bash: `node -e "require('fs').writeFileSync('url.txt', '${url}')"` },
     { json: resultFor("again.txt") },
     { say: "And again." },
   ],
@@ -79,8 +83,8 @@ describe.concurrent.each(names)("%s", (name) => {
   let model: ScriptedModel;
   let worker: Worker;
   let first: Worked;
-  /** How long it takes until a tool of its runs. */
-  let toToolMs = 0;
+  /** How long it takes until a tool of its runs: on a busy machine, longer. */
+  let toToolMs = 5000;
   beforeAll(async () => {
     model = await startScriptedModel(scripts);
     worker = makeWorker(name, model.url);
@@ -120,18 +124,25 @@ describe.concurrent.each(names)("%s", (name) => {
     const work = worker.work({ text: briefFor("linger"), files: linger, ...more });
     let isOver = false;
     void work.ended.then(() => (isOver = true));
-    await until(() => isOver || existsSync(join(work.tree, "started")), "the tool runs");
+    let seen: readonly Process[] = [];
+    const isRunning = (): boolean => {
+      if (!existsSync(join(work.tree, "started"))) return false;
+      seen = processesOf(worker.place);
+      return seen.filter(({ command }) => command === "sleep 600").length === sleeps;
+    };
+    await until(() => isOver || isRunning(), "the tool runs");
     if (isOver) expect.fail(`it ended before: ${JSON.stringify(await work.ended)}`);
     toToolMs = performance.now() - began;
-    const seen = processesOf(worker.place);
-    expect(seen.filter(({ command }) => command === "sleep 600")).toHaveLength(sleeps);
     return { work, seen };
   };
 
   tried("edit", "edits by a tool of its own, and hands in a result", async () => {
     first = worker.work({ text: briefFor("edit") });
     const outcome = await first.ended;
-    expect(outcome).toMatchObject({ is: "done", result: { phase_id: phase, status: "complete" } });
+    expect(outcome, JSON.stringify(outcome)).toMatchObject({
+      is: "done",
+      result: { phase_id: phase, status: "complete" },
+    });
     expect(readFileSync(join(first.tree, "hello.txt"), "utf8")).toBe("hello\n");
     const told = first.events.filter(({ type }) => type !== "raw");
     expect(told[0]?.type).toBe("session");
@@ -150,6 +161,7 @@ describe.concurrent.each(names)("%s", (name) => {
     });
     expect(await second.ended).toMatchObject({ is: "done" });
     expect(readFileSync(join(second.tree, "again.txt"), "utf8")).toBe("again\n");
+    expect(readFileSync(join(second.tree, "url.txt"), "utf8")).toBe(url);
     const seen = model.requests
       .slice(before)
       .some(({ conversation }) =>
@@ -199,7 +211,7 @@ describe.concurrent.each(names)("%s", (name) => {
     const before = model.requests.length;
     const { ended } = worker.work({
       text: briefFor("hang"),
-      more: { idleMs: agents[name].silentMs ?? 4000 },
+      more: { idleMs: toToolMs + 3000 },
     });
     expect(await ended).toMatchObject({ is: "failed", error: { kind: "idle_timeout" } });
     expect(model.requests.length).toBeGreaterThan(before);

@@ -36,7 +36,7 @@ const eventsOf = async (project: Project): Promise<Recorded[]> => {
 
 const told = ({ code, out, err }: Ran): string => `${code}\n${out}\n${err}`;
 
-describe("six phases by Claude Code and Codex, at the same time", () => {
+describe.concurrent("six phases by Claude Code and Codex, at the same time", () => {
   let example: Example;
   let model: ScriptedModel;
   let project: Project;
@@ -100,7 +100,7 @@ describe("six phases by Claude Code and Codex, at the same time", () => {
   );
 });
 
-describe("an account that has nothing left for forty seconds", () => {
+describe.concurrent("an account that has nothing left for forty seconds", () => {
   it(
     "parks the phase; killed and started again, it goes on when the time has come",
     async () => {

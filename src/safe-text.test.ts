@@ -51,6 +51,31 @@ describe("a secret", () => {
     }
   });
 
+  it("is known in JSON that writes its letters by numbers, or its slashes with another", () => {
+    const secret = "Zq7/hush-hush+0123456789";
+    const secrets = secretsIn({ MY_API_KEY: secret });
+    const numbers = (text: string): string =>
+      text
+        .split("")
+        .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`)
+        .join("");
+    for (const form of [
+      numbers(secret),
+      secret.replaceAll("/", "\\/"),
+      secret.slice(0, 4) + numbers(secret.slice(4)),
+      secret.replace("+", "\\u002B"),
+    ]) {
+      // What else is written so stays the same JSON: quotes, backslashes, line ends, halves of pairs.
+      const others = "\\u0022 \\u005c \\u000a \\u2028 \\ud83d \\\\u0041 \\n";
+      const line = `{"a":"${others} ${form}","b":"c"}`;
+      const safe = maskSecrets(line, secrets);
+      const { a, b } = JSON.parse(safe) as { a: string; b: string };
+      expect([a, b]).toEqual([`${JSON.parse(`"${others}"`)} [masked]`, "c"]);
+    }
+    const innocent = '{"a":"\\u0041\\/b"}';
+    expect(maskSecrets(innocent, secrets)).toBe(innocent);
+  });
+
   it("is known by what stands around it", () => {
     const key = (text: string): string =>
       `-----BEGIN RSA PRIVATE KEY-----${text}-----END RSA PRIVATE KEY-----`;

@@ -44,6 +44,26 @@ const masked = "[masked]";
  * time in proportion to the text, whatever the text is.
  */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
+  if (numbered.test(text)) {
+    const plain = withoutNumbers(text);
+    const safe = maskPlain(plain, secrets);
+    if (safe !== plain) return safe;
+  }
+  return maskPlain(text, secrets);
+}
+
+/** JSON may write any character by its number, and a slash with another before it. */
+const numbered = /\\(?:u[0-9a-fA-F]{4}|\/)/;
+
+/** The same JSON: quotes, backslashes and what no line may hold stay as they are written. */
+const withoutNumbers = (text: string): string =>
+  text.replace(/\\(?:u([0-9a-fA-F]{4})|[^])/g, (all, hex: string | undefined) => {
+    if (all === "\\/") return "/";
+    const letter = hex === undefined ? "" : String.fromCharCode(Number.parseInt(hex, 16));
+    return /[^\u0000-\u001f"\\\u007f-\u009f\u2028\u2029\ud800-\udfff]/.test(letter) ? letter : all;
+  });
+
+function maskPlain(text: string, secrets: readonly string[]): string {
   let rest = text;
   for (const secret of secrets) {
     if (rest.includes(secret)) rest = rest.replaceAll(secret, masked);

@@ -350,6 +350,15 @@ const rules: readonly Rule[] = [
     holds: ([, script = ""]) => expect(scripts[script]).toBeDefined(),
   },
   {
+    is: /^npm run (e2e:agents)(?: -- (?:-t|--record) (\S+))?$/,
+    why: "it installs real agents: the script is there, and so is the agent",
+    holds([, script = "", agent = "claude"]) {
+      expect(scripts[script]).toBeDefined();
+      const recorded = fs.readdirSync(path.join(packageRoot, "e2e/recorded"));
+      expect(recorded).toContain(agent);
+    },
+  },
+  {
     is: /^npm (?:link|pack)$|^npm install --global \.\/(?:tools\/)?autodev-[\d.]+\.tgz$/,
     why: "npm's own; test/package.test.ts packs and installs it",
     holds([command]) {

@@ -11,7 +11,9 @@ import { phaseNamed } from "../core/plan/edits.ts";
 import { gatesOf, type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import { resultSchema } from "../core/plan/result.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
+import { cutLine } from "../exec/streams.ts";
 import { accessOf } from "./confinement.ts";
+import { keepingSecrets } from "./keep-secrets.ts";
 import { type RunSite, slotEnvironment } from "./run-site.ts";
 import { agentIdentity } from "./traces.ts";
 import { transcriptMark, transcriptOf } from "./transcript.ts";
@@ -43,7 +45,7 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
   const progress = phaseOf(run, id);
   if (progress?.state.is !== "working") throw new Error(`phase ${id} has no attempt under way`);
   const { attempt, agent: name = run.agent, continues } = progress.state;
-  const agent = site.agent(name);
+  const agent = keepingSecrets(site.agent(name));
   const session = continues === undefined ? undefined : progress.session;
   const isOwn = session?.agent === name && agent.resumes === true;
   const brief = briefFor(site, run, work, {
@@ -85,7 +87,9 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
           ...(model !== undefined && { model }),
         });
       }
-      for (const line of eventLines(event)) {
+      for (const words of eventLines(event)) {
+        // One message can be megabytes; of displays and logs, which keep lines, each is short.
+        const line = cutLine(words);
         log.add(line);
         if (agent.speaks === undefined) transcript.add(line);
         site.tell({ phase: id, text: line });

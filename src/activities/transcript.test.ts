@@ -10,7 +10,7 @@ afterAll(() => fs.rmSync(scratch, { recursive: true, force: true }));
 let count = 0;
 const newFile = (): string => path.join(scratch, `${count++}`, "run", "1-1.log");
 const text = (file: string): string => fs.readFileSync(file, "utf8");
-const small = { mostBytes: 100, lastLines: 2, spareBytes: 0 };
+const small = { mostBytes: 100, lastLines: 2, lastBytes: 1000, spareBytes: 0 };
 
 function linesOf(file: string, from = 0, rest = false): { lines: string[]; end?: number } {
   const lines: string[] = [];
@@ -53,6 +53,22 @@ describe("a transcript", () => {
     for (const line of ["a", "b", "c"]) more.add(line);
     more.end();
     expect(linesOf(file).lines.slice(-2)).toEqual(["b", "c"]);
+  });
+
+  it("keeps of long last lines only as many as are little, but always how it ended", () => {
+    const file = newFile();
+    const transcript = openTranscript(file, { ...small, lastLines: 50, lastBytes: 100 });
+    transcript.add("x".repeat(90));
+    for (let at = 1; at <= 40; at++) transcript.add(`${at} ${"y".repeat(40)}`);
+    transcript.end();
+    const { lines } = linesOf(file);
+    expect(lines.slice(2).map((line) => line.split(" ")[0])).toEqual(["39", "40"]);
+    const longest = newFile();
+    const one = openTranscript(longest, { ...small, lastBytes: 100 });
+    for (const letter of ["a", "b"]) one.add(letter.repeat(5000));
+    one.end();
+    expect(linesOf(longest).lines.at(-1)).toBe("b".repeat(5000));
+    expect(linesOf(longest).lines).toHaveLength(2);
   });
 
   it("that no disk takes is no reason to fail, and says afterwards what is missing", () => {

@@ -37,8 +37,9 @@ export const transcriptOf = (
 
 export interface TranscriptLimits {
   readonly mostBytes: number;
-  /** Lines from the end that are kept beyond that. */
+  /** Lines from the end that are kept beyond that, as far as they are not more than `lastBytes`. */
   readonly lastLines: number;
+  readonly lastBytes: number;
   /** How much of the disk is left to others. */
   readonly spareBytes: number;
 }
@@ -46,6 +47,7 @@ export interface TranscriptLimits {
 const usual: TranscriptLimits = {
   mostBytes: 20 * 1024 ** 2,
   lastLines: 200,
+  lastBytes: 1024 ** 2,
   spareBytes: 32 * 1024 ** 2,
 };
 
@@ -53,13 +55,14 @@ const flushBytes = 64 * 1024;
 const flushMs = 500;
 
 export function openTranscript(file: string, limits = usual): Transcript {
-  const { mostBytes, lastLines, spareBytes } = limits;
+  const { mostBytes, lastLines, lastBytes, spareBytes } = limits;
   let taken = sizeOf(file);
   let fd: number | undefined;
   let waiting: string[] = [];
   let waitingBytes = 0;
   let isFull = false;
   let last: string[] = [];
+  let heldBytes = 0;
   /** Lines that no disk took. */
   let lost = 0;
   /** The file may end in the middle of a line. */
@@ -104,12 +107,15 @@ export function openTranscript(file: string, limits = usual): Transcript {
       if (!isFull) put(leftOut(limits), 0);
       isFull = true;
       last.push(line);
+      heldBytes += bytes;
       // Cut now and then: to shift at every line would move all of it every time.
-      if (last.length > 2 * lastLines) last = last.slice(-lastLines);
+      if (last.length <= 2 * lastLines && heldBytes <= 2 * lastBytes) return;
+      last = lastOf(last, limits);
+      heldBytes = last.reduce((sum, each) => sum + Buffer.byteLength(each) + 1, 0);
     },
     end() {
       flush();
-      write(last.slice(-lastLines));
+      write(lastOf(last, limits));
       last = [];
       try {
         if (fd !== undefined) fs.closeSync(fd);
@@ -119,6 +125,18 @@ export function openTranscript(file: string, limits = usual): Transcript {
       fd = undefined;
     },
   };
+}
+
+/** The very last one always: it is how an agent ended. */
+function lastOf(lines: readonly string[], { lastLines, lastBytes }: TranscriptLimits): string[] {
+  let from = lines.length - 1;
+  let bytes = Buffer.byteLength(lines[from] ?? "");
+  while (from > 0 && lines.length - from < lastLines) {
+    bytes += Buffer.byteLength(lines[from - 1] ?? "") + 1;
+    if (bytes > lastBytes) break;
+    from--;
+  }
+  return lines.slice(Math.max(0, from));
 }
 
 const leftOut = ({ mostBytes, lastLines }: TranscriptLimits): string =>
@@ -207,6 +225,7 @@ export function readTranscript(
   }
 }
 
-const longestLine = 1024 ** 2;
+/** An agent's line can hold a whole file (`spoken.ts`). */
+const longestLine = 8 * 1024 ** 2;
 
 const linesIn = (bytes: Buffer): string[] => bytes.toString("utf8").replace(/\n$/, "").split("\n");

@@ -296,6 +296,11 @@ describe("what Claude may do", () => {
     });
   });
 
+  it("is not given back what was masked on its way to us", () => {
+    const { said } = heard([request("Bash", { command: "psql postgres://me:[masked]@db" })]);
+    expect(said.map((line) => JSON.parse(line).response.response)).toEqual([{ behavior: "allow" }]);
+  });
+
   it("is not left waiting by a question that we do not know", () => {
     const { said } = heard([
       { type: "control_request", request_id: "r-2", request: { subtype: "elicitation" } },

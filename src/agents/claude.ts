@@ -273,7 +273,7 @@ function answer(said: Fields, ask: Ask): Heard {
   const why = whyNot(tool, input, ask);
   const decision =
     why === undefined
-      ? { behavior: "allow", updatedInput: input }
+      ? { behavior: "allow", ...(isWhole(input) && { updatedInput: input }) }
       : { behavior: "deny", message: why };
   const what = whatOf(input, ask.cwd);
   return {
@@ -281,6 +281,12 @@ function answer(said: Fields, ask: Ask): Heard {
     say: [respond({ subtype: "success", response: decision })],
   };
 }
+
+/**
+ * What was masked on its way to us and is said back is what the tool would be given. Newer versions
+ * need no more than a yes; older ones want it all, and then do not run what they do not get.
+ */
+const isWhole = (input: Fields): boolean => !JSON.stringify(input).includes("[masked]");
 
 /** In words for the model, which goes on by other means. */
 function whyNot(tool: string, input: Fields, { permission, cwd }: Ask): string | undefined {

@@ -13,6 +13,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { Agent, AgentEvent, AgentOutcome, AgentRun, Brief } from "../agent.ts";
 import { type Moment, type Trouble, troubleAsAnswer, troubleIn } from "../core/agent/trouble.ts";
+import { cutLine } from "../exec/streams.ts";
 import type { Ended, exec, OwnProgram, Talk, Trusted } from "../exec.ts";
 import type { Ask, Conversation, Dialect, Ending, Permission, Words } from "./dialect.ts";
 import { outcomeOf, troubleOf } from "./ending.ts";
@@ -191,9 +192,13 @@ async function conversation(
       lineBytes: mostLineBytes,
       tailLines: 60,
       onLine: (line, stream) => {
-        if (stream === "err" || !line.startsWith("{")) keepLast(lastWords, line);
-        if (stream === "out") hear(line);
-        else tell(run, { type: "raw", line: stderrLine(line) });
+        const isSpoken = stream === "out" && line.startsWith("{");
+        if (isSpoken) return hear(line);
+        // Words beside the dialect: nobody reads more of them than a line's beginning.
+        keepLast(lastWords, line);
+        const words = cutLine(line);
+        if (stream === "out") hear(words);
+        else tell(run, { type: "raw", line: stderrLine(words) });
       },
     });
     return { ended: leftByItself(ended, run), ending, waitingFor, lastWords };
@@ -205,7 +210,7 @@ async function conversation(
 
 /** Not the dialect's own lines: they are full of what it reads and writes, which may be anything. */
 function keepLast(words: string[], line: string): void {
-  if (words.push(line.slice(0, mostOfWord)) > mostLastWords) words.shift();
+  if (words.push(cutLine(line, mostOfWord)) > mostLastWords) words.shift();
 }
 /** An error may stand before a long trace of where it came from. */
 const [mostLastWords, mostOfWord] = [100, 2000];

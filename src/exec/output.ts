@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type { Ended, ExecOptions } from "../exec.ts";
 import { maskLines } from "../safe-text.ts";
 import type { Enclosure } from "./enclosure.ts";
-import { closing, lineLimit, quiet } from "./streams.ts";
+import { closing, cutLine, lineLimit, quiet } from "./streams.ts";
 
 interface Output {
   /** When all has been read; or, if somebody else holds the pipes open, when nothing more comes. */
@@ -22,7 +22,7 @@ export function outputOf(
   let bytes = 0;
   const keep = (line: string): void => {
     lines++;
-    tail.push(line.length > lineLimit ? beginningOf(line) : line);
+    tail.push(line.length > lineLimit ? cutLine(line) : line);
     // Cut now and then: to shift at every line would move all of it every time.
     if (tail.length > 2 * tailLines + 64) tail = lastOf(tail, tailLines);
   };
@@ -54,10 +54,6 @@ export function outputOf(
 
 const lastOf = (lines: string[], count: number): string[] =>
   lines.slice(Math.max(0, lines.length - count));
-
-/** By way of bytes: a slice would hold on to all that it was cut from. */
-const beginningOf = (line: string): string =>
-  `${whole(Buffer.from(line.slice(0, lineLimit)).toString())} … [cut]`;
 
 /**
  * Splits at line feeds, which are never part of another character in UTF-8, and decodes whole lines

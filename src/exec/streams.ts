@@ -4,6 +4,17 @@ import type { Readable } from "node:stream";
 /** What is longer is cut: nobody reads it, and nobody is to pay for it. */
 export const lineLimit = 8 * 1024;
 
+/**
+ * At most so long, and with nothing of what it was cut from: a slice holds on to all of it, and a
+ * hundred slices of long lines are a lot of memory for little text.
+ */
+export function cutLine(line: string, most = lineLimit): string {
+  const isCut = line.length > most;
+  const text = Buffer.from(isCut ? line.slice(0, most) : line).toString();
+  // Without what has become of half a character that the cut went through.
+  return isCut ? `${text.replace(/\ufffd$/, "")} … [cut]` : text;
+}
+
 export const closing = (stream: Readable): Promise<void> =>
   new Promise((resolve) => {
     stream.on("error", () => {});

@@ -110,7 +110,6 @@ export interface Ended {
   readonly bytes: number;
 }
 
-export type { Means } from "./exec/namespace.ts";
 export { type Access, canHide, canLayer, enclosedBy, type Layer } from "./exec/sight.ts";
 
 /** Runs it to its end, whatever that is; never rejects. */

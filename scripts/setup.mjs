@@ -27,6 +27,7 @@ const wanted = {
   git: "git",
   flock: "util-linux",
   strace: "strace",
+  bwrap: "bubblewrap",
   // Test runners whose words are read: small projects of each are run.
   "pytest-3": "python3-pytest",
   rspec: "ruby-rspec",

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { isReadByAny, knownAgents, readBy } from "./agent/known.ts";
 import {
+  filesRead,
   isSurface,
+  linesInSettings,
   namedFiles,
   type Surface,
   type SurfaceEntry,
@@ -255,5 +258,66 @@ describe("the difference that a person is asked about", () => {
     const told = surfaceDifference([script("a", lines("old"))], [script("a", lines("new"))]);
     expect(told.length).toBeLessThan(100);
     expect(told.at(-1)).toMatch(/and 99941 more lines/);
+  });
+});
+
+describe("what a program obeys by itself", () => {
+  const patterns = [".mcp.json", ".claude/**", "**/.claude/skills/**", ".github/copilot*"];
+  const read = (paths: string[], links: [string, string][] = []): string[] =>
+    filesRead(patterns, paths, new Map(links));
+
+  it("is in its folders, at any depth, by any spelling, and nowhere else", () => {
+    const obeyed = [
+      ".claude/a/b.js",
+      ".Claude/Settings.json",
+      ".github/copilot-instructions.md",
+      ".mcp.json",
+      "apps/web/.claude/skills/x/run.sh",
+    ];
+    const others = ["a.mcp.json", "x/.mcp.json", "xclaude/a", ".claudex", ".github/x/copilot"];
+    expect(read([...obeyed, ...others])).toEqual([...obeyed].sort());
+  });
+
+  it("may lie behind links, and a link may lead in a circle, or out", () => {
+    const links: [string, string][] = [
+      [".claude", "one"],
+      ["one", "./two"],
+      ["two/again", "../two"],
+      [".mcp.json", "/etc/mcp.json"],
+    ];
+    const found = read([".claude", "one", "two/settings.json", "two/again", ".mcp.json"], links);
+    expect(found).toContain(".claude/settings.json");
+    expect(found).toContain(".mcp.json");
+    expect(found.every((file) => /^\.(?:claude|mcp)/.test(file))).toBe(true);
+  });
+
+  it("may lie in a folder with an odd name", () => {
+    expect(read([".claude", "~x/settings.json"], [[".claude", "~x"]])).toContain(
+      ".claude/settings.json",
+    );
+  });
+
+  it.each([
+    ['{"command":"bash","args":["tools/hook"]}', "tools/hook"],
+    ['{\n "command": "bash",\n "args": [\n  "hook"\n ]\n}', "hook"],
+    ['{"command":"sh .\\u002ftools\\u002Fhook.sh"}', "tools/hook.sh"],
+    ['[mcp_servers.x]\ncommand = "node"\nargs = ["server"]', "server.js"],
+    ['{ "command": "$CLAUDE_PROJECT_DIR/hook.sh", // why\n }', "hook.sh"],
+  ])("names what it starts: %s", (text, file) => {
+    expect(linesInSettings(text).flatMap((line) => namedFiles(line, ".claude"))).toContain(file);
+  });
+
+  it("is known of every agent, also of one that a command names", () => {
+    for (const { name, reads } of knownAgents) {
+      expect(reads.length, name).toBeGreaterThan(0);
+      expect(readBy(name)).toEqual([...reads]);
+      expect(reads.every((each) => isReadByAny(each.replaceAll("**", "x").replace("*", "x")))).toBe(
+        true,
+      );
+    }
+    expect(readBy("mine", { use: "codex" })).toContain(".codex/**");
+    expect(readBy("mine", { command: "exec claude -p" })).toContain(".mcp.json");
+    expect(readBy("claude", { command: "sh agent.sh" })).toEqual([]);
+    expect(readBy("apply")).toEqual([]);
   });
 });

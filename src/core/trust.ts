@@ -347,27 +347,47 @@ export function filesRead(
   links: ReadonlyMap<string, string> = new Map(),
 ): string[] {
   if (patterns.length === 0) return [];
-  const all = new Set(paths);
-  // A link may lead to another.
-  for (let round = 0; round < 3; round++) {
-    for (const [link, target] of links) {
-      const beside = link.slice(0, link.lastIndexOf("/") + 1);
-      const folder = insidePath(beside, target);
-      if (folder === undefined || !patterns.some((each) => mayLieBelow(link, each))) continue;
-      for (const each of Array.from(all)) {
-        if (each.startsWith(`${folder}/`)) all.add(link + each.slice(folder.length));
-      }
-    }
-  }
   const wanted = anyOf(patterns);
-  return [...all].filter((file) => wanted.test(file)).sort();
+  const found = new Set(paths.filter((file) => wanted.test(file)));
+  if (links.size === 0) return [...found].sort();
+  const below = (shown: string, real: string | undefined, seen: Set<string>): void => {
+    if (real === undefined || seen.has(real)) return;
+    seen.add(real);
+    for (const each of paths) {
+      if (!each.startsWith(`${real}/`)) continue;
+      const name = shown + each.slice(real.length);
+      if (wanted.test(name)) found.add(name);
+      if (links.has(each)) below(name, resolved(each, links), seen);
+    }
+  };
+  for (const pattern of patterns) {
+    const [start = ""] = pattern.split("*");
+    const folder = start.slice(0, start.lastIndexOf("/"));
+    // One that is everywhere is looked for where the tree itself has it.
+    if (start === "") continue;
+    if (start === pattern) found.add(pattern);
+    else below(folder, resolved(folder, links), new Set());
+  }
+  return [...found].sort();
 }
 
-const mayLieBelow = (folder: string, pattern: string): boolean => {
-  const [start = ""] = pattern.split("*");
-  const [one, other] = [`${folder}/`.toLowerCase(), start.toLowerCase()];
-  return other !== "" && (one.startsWith(other) || other.startsWith(one));
-};
+/** Where a path leads, link by link; undefined: out of the tree, or in a circle. */
+function resolved(file: string, links: ReadonlyMap<string, string>): string | undefined {
+  let at = file;
+  for (let hops = 0; hops < 40; hops++) {
+    const parts = at.split("/");
+    const length =
+      parts.findIndex((_, index) => links.has(parts.slice(0, index + 1).join("/"))) + 1;
+    if (length === 0) return at;
+    const target = links.get(parts.slice(0, length).join("/")) ?? "";
+    if (target.startsWith("/")) return undefined;
+    const folder = parts.slice(0, length - 1).join("/");
+    const next = insidePath(folder, [".", target, ...parts.slice(length)].join("/"));
+    if (next === undefined) return undefined;
+    at = next;
+  }
+  return undefined;
+}
 
 /**
  * A settings file as lines that a shell could be given: a program and its arguments stand in it one

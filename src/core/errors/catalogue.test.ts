@@ -34,7 +34,8 @@ describe("the catalogue and the sources", () => {
   });
 
   it("know the same findings of the doctor", () => {
-    const doctors = /^(?:activities\/examine|stores\/file|stores\/file\/repair)\.ts$/;
+    const doctors =
+      /^(?:activities\/(?:examine|find-sandbox)|stores\/file|stores\/file\/repair)\.ts$/;
     const told = [
       ...found(/\bcode: "([a-z-]+)"/g, doctors),
       ...found(/\bcode: \w+ \? "([a-z-]+)"/g, doctors),

@@ -124,6 +124,24 @@ describe("what agents may use up", { timeout: patience }, () => {
     expect(ran.all).toContain("1.8k tokens");
   });
 
+  it("is minded by an agent that tells its cost only at the end, and is twice as much after a yes", async () => {
+    const puppets = makePuppets({
+      claude: `write("src/half.txt");
+        if (turn === 1) end({ subtype: "error_max_budget_usd", is_error: true, terminal_reason: "budget_exhausted", errors: ["Reached maximum budget"] });
+        write("src/rest.txt"); done();`,
+    });
+    const repo = repoWith(one, "agent: claude\nbudget: { attempt: { cost: 2 } }\n");
+    const asked = await build(repo, [], { env: puppets.env });
+    expect(asked.code, asked.all).toBe(3);
+    await decide(repo, "A");
+    expectComplete(await build(repo, [], { env: puppets.env }));
+    const limits = puppets
+      .told("claude")
+      .map(({ args }) => args.find((each) => each.startsWith("--max-budget-usd")));
+    expect(limits).toEqual(["--max-budget-usd=2", "--max-budget-usd=4"]);
+    expect(phaseFile(repo, "1").attempt).toBe(1);
+  });
+
   it("is counted over all phases and all sessions", async () => {
     const puppets = makePuppets({ claude: 'write(phase + ".txt"); used(700, 0.5); done();' });
     const repo = repoWith(

@@ -8,7 +8,7 @@ import { type AgentEvent, type AgentOutcome, eventLines } from "../agent.ts";
 import { addSpent, exceeded, nothingSpent, type Spent } from "../core/agent/budget.ts";
 import { writeBrief } from "../core/plan/brief.ts";
 import { phaseNamed } from "../core/plan/edits.ts";
-import { gatesOf, type PlanRun, phaseOf } from "../core/plan/progress.ts";
+import { gatesOf, type PhaseProgress, type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import { resultSchema } from "../core/plan/result.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import { cutLine } from "../exec/streams.ts";
@@ -67,7 +67,7 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
     timeoutMs: site.attemptMs,
     idleMs: site.idleMs,
     ...(isOwn && session && { resume: { session: session.id, tokens: session.tokens } }),
-    ...maxCostOf(site),
+    ...maxCostOf(site, progress),
     signal: AbortSignal.any([site.signal, overspent.signal]),
     killNow: site.killNow,
     access: site.confined(name) ? accessOf(site, { cwd, scratch }) : [],
@@ -104,9 +104,13 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
   return { agent: name, outcome, ...(over !== undefined && { over }), rest };
 }
 
-const maxCostOf = ({ limits }: RunSite): { maxCost?: number } => {
+/** Dollars are told at the end only, by some: they have to mind them themselves. */
+const maxCostOf = (
+  { limits }: RunSite,
+  { raised = 0 }: PhaseProgress,
+): { readonly maxCost?: number } => {
   const most = limits.budgets?.attempt.cost;
-  return most === undefined ? {} : { maxCost: most };
+  return most === undefined ? {} : { maxCost: most * (raised + 1) };
 };
 
 function briefFor(

@@ -44,13 +44,14 @@ const scripts: Readonly<Record<string, Script>> = {
     { say: "I write the file." },
     { write: { path: "hello.txt", content: "hello\n" } },
     { json: resultFor("hello.txt") },
-    { say: "The file is written." },
+    // As the prompt wants it, for agents to whom our tool was not there.
+    { say: JSON.stringify(resultFor("hello.txt")) },
   ],
   again: [
     { write: { path: "again.txt", content: "again\n" } },
     { bash: `node -e "require('fs').writeFileSync('url.txt', '${url}')"` },
     { json: resultFor("again.txt") },
-    { say: "And again." },
+    { say: JSON.stringify(resultFor("again.txt")) },
   ],
   unauthorized: [{ status: 401, message: "Incorrect API key provided" }],
   // Most try again by themselves, and say nothing of it: they are told not to wait for long.
@@ -94,16 +95,16 @@ describe.concurrent.each(names)("%s", (name) => {
     worker?.place.remove();
   });
 
-  /** Into the table, too. */
-  const tried = (which: Case, what: string, play: () => Promise<void>): void => {
+  /** Into the table, too; what it resolves with is a note there. */
+  const tried = (which: Case, what: string, play: () => Promise<string | undefined>): void => {
     it.sequential(
       what,
       async () => {
         const began = performance.now();
         const ms = (): number => performance.now() - began;
         try {
-          await play();
-          table.set(name, which, { is: "✓", ms: ms() });
+          const why = await play();
+          table.set(name, which, { is: "✓", ms: ms(), ...(why !== undefined && { why }) });
         } catch (error) {
           table.set(name, which, { is: "✗", ms: ms() });
           throw error;
@@ -112,7 +113,7 @@ describe.concurrent.each(names)("%s", (name) => {
       patience,
     );
   };
-  const nobodyIsLeft = (seen: readonly Process[] = []): void => {
+  const nobodyIsLeft = (seen: readonly Process[] = []): undefined => {
     expect(stillThere(seen)).toEqual([]);
     expect(processesOf(worker.place)).toEqual([]);
   };
@@ -136,6 +137,19 @@ describe.concurrent.each(names)("%s", (name) => {
     return { work, seen };
   };
 
+  /** Through our tool, where it has no way of its own; Qwen gives a server five seconds to answer it. */
+  const howHandedIn = ({ events }: Worked): string | undefined => {
+    const isTaken = model.requests.some(({ conversation }) =>
+      conversation?.entries.some(({ text }) => text.includes("The result was taken.")),
+    );
+    const isNative = knownAgent(name)?.can.structured === "native";
+    if (isTaken || isNative) return undefined;
+    const isLate = ({ type, ...event }: AgentEvent): boolean =>
+      type === "raw" && JSON.stringify(event).includes("failed to start: autodev");
+    expect(events.some(isLate)).toBe(true);
+    return "the machine was too slow for its way to our tool: the result was its last message";
+  };
+
   tried("edit", "edits by a tool of its own, and hands in a result", async () => {
     first = worker.work({ text: briefFor("edit") });
     const outcome = await first.ended;
@@ -149,6 +163,7 @@ describe.concurrent.each(names)("%s", (name) => {
     const isTold = tokensIn(first.events) > 0;
     expect(isTold).toBe(knownAgent(name)?.can.usage);
     nobodyIsLeft();
+    return howHandedIn(first);
   });
 
   tried("resume", "goes on in a second process, or begins anew where it cannot", async () => {
@@ -172,39 +187,39 @@ describe.concurrent.each(names)("%s", (name) => {
       isSame: goesOn,
       seen: goesOn,
     });
-    nobodyIsLeft();
+    return nobodyIsLeft();
   });
 
   tried("401", "says that nobody is logged in", async () => {
     const { ended } = worker.work({ text: briefFor("unauthorized") });
     expect(await ended).toMatchObject({ is: "unable", trouble: { kind: "auth" } });
-    nobodyIsLeft();
+    return nobodyIsLeft();
   });
 
   tried("429", "says that it may not go on now", async () => {
     const { ended } = worker.work({ text: briefFor("limited") });
     expect(await ended).toMatchObject({ is: "limited", trouble: { kind: "rate_limit" } });
-    nobodyIsLeft();
+    return nobodyIsLeft();
   });
 
   tried("cancel", "is asked to stop while its tool runs", async () => {
     const { work, seen } = await lingering();
     work.stop();
     expect(await work.ended).toEqual({ is: "stopped" });
-    nobodyIsLeft(seen);
+    return nobodyIsLeft(seen);
   });
 
   tried("kill", "is killed while its tool runs", async () => {
     const { work, seen } = await lingering();
     work.kill();
     expect(await work.ended).toEqual({ is: "stopped" });
-    nobodyIsLeft(seen);
+    return nobodyIsLeft(seen);
   });
 
   tried("timeout", "has no more time while its tool runs", async () => {
     const { work, seen } = await lingering({ timeoutMs: 2 * toToolMs + 1000 });
     expect(await work.ended).toMatchObject({ is: "failed", error: { kind: "timeout" } });
-    nobodyIsLeft(seen);
+    return nobodyIsLeft(seen);
   });
 
   tried("hang", "waits for a model that never answers", async () => {
@@ -215,7 +230,7 @@ describe.concurrent.each(names)("%s", (name) => {
     });
     expect(await ended).toMatchObject({ is: "failed", error: { kind: "idle_timeout" } });
     expect(model.requests.length).toBeGreaterThan(before);
-    nobodyIsLeft();
+    return nobodyIsLeft();
   });
 });
 

@@ -217,7 +217,7 @@ describe.concurrent.each(names)("%s", (name) => {
   });
 
   tried("timeout", "has no more time while its tool runs", async () => {
-    const { work, seen } = await lingering({ timeoutMs: 2 * toToolMs + 1000 });
+    const { work, seen } = await lingering({ timeoutMs: 1.5 * toToolMs + 2000 });
     expect(await work.ended).toMatchObject({ is: "failed", error: { kind: "timeout" } });
     return nobodyIsLeft(seen);
   });
@@ -226,7 +226,7 @@ describe.concurrent.each(names)("%s", (name) => {
     const before = model.requests.length;
     const { ended } = worker.work({
       text: briefFor("hang"),
-      more: { idleMs: toToolMs + 3000 },
+      more: { idleMs: toToolMs + 1000 },
     });
     expect(await ended).toMatchObject({ is: "failed", error: { kind: "idle_timeout" } });
     expect(model.requests.length).toBeGreaterThan(before);

@@ -263,9 +263,12 @@ const countedIn = ({ FI_COUNTER }: Record<string, string>): number => {
   return bytes && bytes.length >= 8 ? Number(bytes.readBigInt64LE()) : 0;
 };
 
-/** Git makes a work tree step by step; one that is half made is to be mended. */
+/**
+ * Git makes a work tree step by step; one that is half made is to be mended, and no object is the
+ * worse for it. (At the last of these wordings git looks no further; when all is done it does.)
+ */
 const halfMade =
-  /^(?:error|notice): worktrees\/r[0-9a-f]{10}-[^/]+\/HEAD:? (?:detached HEAD points at nothing|points to an unborn branch .*)$/;
+  /^(?:(?:error|notice): worktrees\/r[0-9a-f]{10}-[^/]+\/HEAD:? (?:detached HEAD points at nothing|points to an unborn branch .*)|error: invalid worktrees\/r[0-9a-f]{10}-[^/]+\/HEAD|fatal: failed to read \S*worktrees\/r[0-9a-f]{10}-[^/]+\/commondir: .*)$/;
 
 /** Before anything is mended. */
 export async function contradictions(

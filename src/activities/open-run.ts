@@ -46,7 +46,7 @@ import type { Along } from "./introduced-gates.ts";
 import type { Ask } from "./open-flow.ts";
 import type { PlanDisk } from "./plan-files.ts";
 import { forecastFor } from "./preview.ts";
-import { clearFolders, recover, removeOwnLocks } from "./recover.ts";
+import { clearFolders, recover, removeOwnLocks, removeStaleLocks } from "./recover.ts";
 import { trimTranscripts } from "./remove-kept.ts";
 import { handEdits, importedPhases } from "./run-files.ts";
 import { checkFolders, foldersOf, landedRef, type RunSite } from "./run-site.ts";
@@ -139,6 +139,8 @@ export async function closeRun(site: OpenSite): Promise<Result<void>> {
     const remembered = await site.rememberTrust();
     if (!remembered.ok) site.tell({ notice: remembered.failure.message });
   }
+  // A git that was killed under our hands leaves them, though what it was to do is done.
+  removeStaleLocks(git, run);
   // A landing that came to nothing may have moved it.
   if ((await commitAt(git, landedRef(run.id))) !== run.tip) await anchor(git, run.id, run.tip);
   return site.showing.settled({ durable: true });

@@ -192,7 +192,7 @@ export function removeIfEmpty(folder: string): void {
  * were about to write, or if no git at all is at work here: we hold the project, so no session of
  * ours is behind it.
  */
-function removeStaleLocks(git: Git, run: PlanRun): void {
+export function removeStaleLocks(git: Git, run: PlanRun): void {
   const { commonDir, gitDir } = git.place;
   const index = path.join(gitDir, "index.lock");
   const copies = namesIn(gitDir).filter((name) => name.startsWith(copyPrefix));
@@ -230,6 +230,12 @@ function locksUnder(folder: string): string[] {
     .map((entry) => path.join(entry.parentPath, entry.name));
 }
 
+/** What comes first may hold anything: a program's own name, in brackets. */
+const parentOf = (pid: string): number => {
+  const about = readText(`/proc/${pid}/stat`) ?? "";
+  return Number(about.slice(about.lastIndexOf(")") + 2).split(" ")[1]);
+};
+
 function readText(file: string): string | undefined {
   try {
     return fs.readFileSync(file, "latin1");
@@ -238,11 +244,12 @@ function readText(file: string): string | undefined {
   }
 }
 
-/** Where that cannot be told, there may be one. */
+/** Where that cannot be told, there may be one. Those that stay with us hold no locks now. */
 function isGitAtWork(folders: readonly string[]): boolean {
   if (process.platform !== "linux") return true;
   return namesIn("/proc").some((pid) => {
     if (!/^\d+$/.test(pid) || !readText(`/proc/${pid}/comm`)?.startsWith("git")) return false;
+    if (parentOf(pid) === process.pid) return false;
     try {
       const cwd = fs.readlinkSync(`/proc/${pid}/cwd`);
       return folders.some((folder) => cwd === folder || cwd.startsWith(`${folder}/`));

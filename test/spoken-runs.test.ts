@@ -10,6 +10,7 @@ import {
   openDecision,
   phaseFile,
   planOf,
+  startBuild,
   startTrusted,
 } from "./build-rig.ts";
 import { makePuppets } from "./puppet-agents.ts";
@@ -172,6 +173,15 @@ describe("a conversation that was cut off", { timeout: patience }, () => {
       ["1", undefined, 1],
     ]);
     expectTidy(repo);
+  });
+});
+
+describe("walls around an agent", { timeout: patience }, () => {
+  it("are not taken down by a repository without anybody's approval", async () => {
+    const repo = repoWith(one, "agent: claude\nagents: { claude: { confined: false } }\n");
+    const told = await startBuild(repo).ended;
+    expect(told.code, told.all).toBe(3);
+    expect(told.all).toContain('+ agent claude settings: {"confined":false}');
   });
 });
 

@@ -194,10 +194,10 @@ function entriesOf({ gates, setup, settings, agents, phases }: ApprovalOptions):
   ];
 }
 
-/** What a repository says of an agent decides what its program does, command or not. */
+/** What a repository says of an agent decides what its program does and reaches, command or not. */
 function agentEntries(name: string, settings: Settings): SurfaceEntry[] {
-  const { command, use, model, args, permissions } = settings.agents?.[name] ?? {};
-  const told = { use, model, args, permissions };
+  const { command, use, model, args, permissions, confined } = settings.agents?.[name] ?? {};
+  const told = { use, model, args, permissions, ...(confined === false && { confined }) };
   const isTold = Object.values(told).some((value) => value !== undefined);
   return [
     ...(command === undefined ? [] : [{ kind: "agent" as const, name, text: command }]),

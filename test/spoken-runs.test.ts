@@ -83,6 +83,16 @@ describe("an agent whose account has nothing left", { timeout: patience }, () =>
   });
 });
 
+describe("an agent that names a moment which is over", { timeout: patience }, () => {
+  it("is asked once more, and then left alone for longer each time", async () => {
+    const puppets = makePuppets({ claude: 'write("src/half.txt"); limit(-100);' });
+    const repo = repoWith(one, "agent: claude\n");
+    const parked = await build(repo, ["--no-wait"], { env: puppets.env });
+    expect(parked.code, parked.all).toBe(5);
+    expect(puppets.told("claude")).toHaveLength(2);
+  });
+});
+
 describe("an agent that nobody is logged in to", { timeout: patience }, () => {
   it("is a question, not a failure; when somebody has logged in it goes on", async () => {
     const puppets = makePuppets({ claude: 'turn === 1 ? refuse(401) : (write("a.txt"), done());' });

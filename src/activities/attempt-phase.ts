@@ -8,7 +8,7 @@ import { mkdir, rm } from "node:fs/promises";
 import * as path from "node:path";
 import type { AgentOutcome } from "../agent.ts";
 import { applyAgent } from "../core/agent/known.ts";
-import { waitMs } from "../core/agent/patience.ts";
+import { parkedFor } from "../core/agent/patience.ts";
 import { type Result, succeed } from "../core/failure.ts";
 import type { Move } from "../core/plan/next-moves.ts";
 import { type PhaseError } from "../core/plan/phase-error.ts";
@@ -218,18 +218,18 @@ function parkedOr(
 ): RunEvent {
   const { phase, attempt } = worked;
   const kind = trouble?.kind;
-  const wait = waitMs(kind, phaseOf(site.run(), phase)?.parks ?? 0);
-  if (until === undefined && wait === undefined) {
+  const now = Date.parse(site.project.world.now());
+  const told = until === undefined ? undefined : Date.parse(until) - now;
+  const wait = parkedFor(kind, phaseOf(site.run(), phase)?.parks ?? 0, told);
+  if (wait === undefined) {
     const message = `${reason}; it was tried for long enough`;
     return failed(worked, { type: "agent_crash", message, ...(kind && { kind }) });
   }
-  const now = Date.parse(site.project.world.now());
-  const moment = until === undefined ? now + (wait ?? 0) : Date.parse(until);
   return {
     type: "attempt-parked",
     phase,
     attempt,
-    until: new Date(moment).toISOString(),
+    until: new Date(now + wait).toISOString(),
     reason,
     agent,
     ...(kind && { kind }),

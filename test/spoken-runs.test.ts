@@ -94,6 +94,14 @@ describe("an agent that names a moment which is over", { timeout: patience }, ()
 });
 
 describe("an agent that nobody is logged in to", { timeout: patience }, () => {
+  it("is not asked again and again because nobody is there to log in", async () => {
+    const puppets = makePuppets({ claude: "refuse(401);" });
+    const repo = repoWith(one, "agent: claude\n");
+    const asked = await build(repo, ["--decide=recommended"], { env: puppets.env });
+    expect(asked.code, asked.all).toBe(3);
+    expect(puppets.told("claude")).toHaveLength(1);
+  });
+
   it("is a question, not a failure; when somebody has logged in it goes on", async () => {
     const puppets = makePuppets({ claude: 'turn === 1 ? refuse(401) : (write("a.txt"), done());' });
     const repo = repoWith(one, "agent: claude\n");

@@ -28,6 +28,8 @@ export async function askAboutAgent(
       ],
       recommendation: "A",
       reason: "nothing is lost: it begins where it was",
+      // To try again without anybody having logged in is to try for ever.
+      destructive: true,
       blocks: `phase ${phase}`,
     }),
     {

@@ -194,6 +194,51 @@ describe("a conversation that was cut off", { timeout: patience }, () => {
   });
 });
 
+describe("half-done work that git does not take up as it is", { timeout: patience }, () => {
+  const commits = `require("node:child_process").execSync("git add -A && git commit -qm mine");`;
+  const repository = `require("node:child_process").execSync("git init -q fixture");`;
+  const goesOn = `if (!fs.existsSync("src/half.txt")) process.exit(1);
+    fs.rmSync("fixture", { recursive: true, force: true }); write("src/rest.txt"); done();`;
+
+  it.each([
+    ["committed by the agent itself", commits],
+    ["with a repository without commits in it", repository],
+  ])("is there again after our death: %s", async (_, does) => {
+    const puppets = makePuppets({
+      claude: `if (turn === 1) { used(50); write("src/half.txt"); ${does} write("src/ready.txt"); await pause(60000); }
+        ${goesOn}`,
+    });
+    const repo = repoWith(one, "agent: claude\n");
+    const first = await startTrusted(repo, [], { env: puppets.env });
+    await eventually(
+      "its session and its file",
+      async () =>
+        (await eventsIn(repo)).some(({ type }) => type === "session-opened") &&
+        fs
+          .readdirSync(repo.at(".autodev/var"))
+          .some((name) => repo.exists(`.autodev/var/${name}/src/ready.txt`)),
+      20_000,
+    );
+    first.kill("SIGKILL");
+    await first.ended;
+    expectComplete(await build(repo, [], { env: puppets.env }));
+    expect(puppets.told("claude")).toHaveLength(2);
+    expect(repo.exists("src/half.txt")).toBe(true);
+    expectTidy(repo);
+  });
+
+  it("is there again after a wait", async () => {
+    const puppets = makePuppets({
+      claude: `if (turn === 1) { write("src/half.txt"); ${repository} limit(2); }
+        ${goesOn}`,
+    });
+    const repo = repoWith(one, "agent: claude\n");
+    expectComplete(await build(repo, [], { env: puppets.env }));
+    expect(puppets.told("claude")).toHaveLength(2);
+    expect(repo.exists("src/half.txt")).toBe(true);
+  });
+});
+
 describe("walls around an agent", { timeout: patience }, () => {
   it("are not taken down by a repository without anybody's approval", async () => {
     const repo = repoWith(one, "agent: claude\nagents: { claude: { confined: false } }\n");

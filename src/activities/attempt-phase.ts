@@ -170,7 +170,7 @@ async function conclude(
 ): Promise<Result<RunEvent[]>> {
   const { phase, attempt } = worked;
   // Kept under a ref whatever comes of it: nothing that was paid for is thrown away.
-  const captured = await capture(site, worked);
+  const captured = await capture(site, worked, outcome);
   // Only what the agent left can be its fault: not a full disk, not a git that was killed.
   if (!captured.ok && captured.failure.code !== "git") return captured;
   if (over !== undefined && outcome.is !== "done") {
@@ -300,8 +300,12 @@ interface Captured {
 async function capture(
   site: RunSite,
   { phase, attempt, base, scratch, git }: Attempted,
+  outcome: AgentOutcome,
 ): Promise<Result<Captured>> {
-  const tree = await captureTree(git, path.join(scratch, "index"));
+  // What is to land is whole or nothing; half-done work is worth whatever can be had of it.
+  const toLand = "result" in outcome && outcome.result !== undefined;
+  const how = toLand ? {} : { asMuchAs: "can-be" as const };
+  const tree = await captureTree(git, path.join(scratch, "index"), how);
   if (!tree.ok) return tree;
   const changes = await changesBetween(git, base, tree.value);
   if (!changes.ok) return changes;

@@ -77,19 +77,21 @@ async function checkTip(git: Git, run: PlanRun): Promise<Result<void>> {
 /** What an agent had done when we died is worth a ref: it may have taken hours. */
 async function keepHalfDone({ git, run, folders, identity, now }: Recovery): Promise<string[]> {
   const said: string[] = [];
-  for (const { id, attempts } of run.phases) {
+  for (const { id, attempts, state } of run.phases) {
     const folder = path.join(folders.attempts, attemptFolder(run, id));
     if (attempts === 0 || !fs.existsSync(folder)) continue;
     const own = gitIn(git, folder);
     if (!fs.existsSync(own.place.gitDir)) continue;
-    const head = await commitAt(own, "HEAD");
-    const before = head === undefined ? undefined : await treeOf(own, head);
+    // What it has committed itself is its work too.
+    const base = state.is === "working" ? state.base : await commitAt(own, "HEAD");
+    const before = base === undefined ? undefined : await treeOf(own, base);
     fs.mkdirSync(folders.scratch, { recursive: true });
-    const tree = await captureTree(own, path.join(folders.scratch, `${run.id}-rescue-index`));
-    if (!tree.ok || head === undefined || !before?.ok || tree.value === before.value) continue;
+    const index = path.join(folders.scratch, `${run.id}-rescue-index`);
+    const tree = await captureTree(own, index, { asMuchAs: "can-be" });
+    if (!tree.ok || base === undefined || !before?.ok || tree.value === before.value) continue;
     const kept = await commitTree(git, {
       tree: tree.value,
-      parent: head,
+      parent: base,
       message: `Half-done attempt ${attempts} at phase ${id}\n`,
       at: now(),
       by: identity,

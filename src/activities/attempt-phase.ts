@@ -45,7 +45,7 @@ export function beginAttempt(
   run: PlanRun,
 ): Performed {
   const agent = chosen ?? run.agent;
-  const { session: left, folder } = phaseOf(run, phase) ?? {};
+  const { session: left } = phaseOf(run, phase) ?? {};
   // Who does what is spelled out, to the letter, has no use for half of it.
   const session = agent === applyAgent.name ? undefined : left;
   const isOwn = session?.agent === agent;
@@ -61,7 +61,7 @@ export function beginAttempt(
         base: session?.base ?? run.tip,
         ...(agent !== run.agent && { agent }),
         ...(session && { continues: session.attempt }),
-        ...(session && isOwn && { folder: folder ?? session.attempt }),
+        ...(session && isOwn && { folder: session.folder ?? session.attempt }),
       },
     ],
   };

@@ -71,8 +71,20 @@ describe("a session", () => {
       agent: "claude",
       attempt: 1,
       base: "c0",
+      folder: 1,
       tokens: 40,
     });
+  });
+
+  it("is found in the folder in which it was opened, whoever was there meanwhile", () => {
+    const goesOn = { ...begin("a", 2), continues: 1, folder: 1 };
+    const others = { ...begin("a", 3), agent: "goose", continues: 2 };
+    const run = after(
+      atWork,
+      ...[limited("claude"), goesOn, opens("claude", "s1", 2)],
+      ...[limited("claude", later, "a", 2), others, { ...unable, attempt: 3, agent: "goose" }],
+    );
+    expect(phase(run).session).toMatchObject({ agent: "claude", attempt: 2, folder: 1 });
   });
 
   it.each([

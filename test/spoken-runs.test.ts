@@ -143,6 +143,20 @@ describe("what agents may use up", { timeout: patience }, () => {
     expect(ran.all).toContain("1.8k tokens");
   });
 
+  it("is told to an agent that minds it itself, with what was added; it asks too", async () => {
+    const puppets = makePuppets({
+      claude: `const most = Number(argument("--max-budget-usd"));
+        if (turn === 1) { used(10, 0.9); end({ subtype: "error_max_budget_usd", is_error: true }); }
+        used(10, 1.5); if (most < 2) process.exit(1); write("a.txt"); done();`,
+    });
+    const repo = repoWith(one, "agent: claude\nbudget: { attempt: { cost: 1 } }\n");
+    const asked = await build(repo, [], { env: puppets.env });
+    expect(asked.code, asked.all).toBe(3);
+    await decide(repo, "A");
+    expectComplete(await build(repo, [], { env: puppets.env }));
+    expect(puppets.told("claude")).toHaveLength(2);
+  });
+
   it("is counted over all phases and all sessions", async () => {
     const puppets = makePuppets({ claude: 'write(phase + ".txt"); used(700, 0.5); done();' });
     const repo = repoWith(

@@ -194,6 +194,10 @@ async function conclude(
       return succeed([parkedOr(site, worked, agent, outcome)]);
     case "failed": {
       const { error, result } = outcome;
+      // It minds its price itself, and may count what it did before: people are asked all the same.
+      if (error.kind === "budget") {
+        return succeed([{ type: "attempt-over-budget", phase, attempt, over: error.message }]);
+      }
       // Whoever fears that a gate fails may be wrong about it: that is found out, not believed.
       if (result && captured.ok && isPessimistic(result)) {
         return deliver(site, worked, captured.value, result);

@@ -65,7 +65,7 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
     timeoutMs: site.attemptMs,
     idleMs: site.idleMs,
     ...(isOwn && session && { resume: { session: session.id, tokens: session.tokens } }),
-    ...maxCostOf(site),
+    ...maxCostOf(site, progress.raised),
     signal: AbortSignal.any([site.signal, overspent.signal]),
     killNow: site.killNow,
     access: site.confined(name) ? accessOf(site, { cwd, scratch }) : [],
@@ -99,9 +99,9 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
   return { agent: name, outcome, ...(over !== undefined && { over }), rest };
 }
 
-const maxCostOf = ({ limits }: RunSite): { maxCost?: number } => {
+const maxCostOf = ({ limits }: RunSite, raised = 0): { maxCost?: number } => {
   const most = limits.budgets?.attempt.cost;
-  return most === undefined ? {} : { maxCost: most };
+  return most === undefined ? {} : { maxCost: most * (raised + 1) };
 };
 
 function briefFor(

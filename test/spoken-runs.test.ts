@@ -157,6 +157,21 @@ describe("what agents may use up", { timeout: patience }, () => {
     expect(puppets.told("claude")).toHaveLength(2);
   });
 
+  it("stays a number, whatever an agent says", async () => {
+    const puppets = makePuppets({ claude: 'used(1e308); used(1.1e308); write("a.txt"); done();' });
+    const none = "{ tokens: false, cost: false }";
+    const repo = repoWith(
+      one,
+      `agent: claude\nbudget: { attempt: ${none}, phase: ${none}, run: ${none} }\n`,
+    );
+    expectComplete(await build(repo, [], { env: puppets.env }));
+    const { usage } = jsonOf<{ runs: { usage: { tokens: number } }[] }>(
+      await repo.autodev("status", "--json"),
+    ).runs[0] as { usage: { tokens: number } };
+    expect(usage.tokens).toBeGreaterThan(1e12);
+    expect((await repo.autodev("doctor")).all).not.toContain("is not of a form");
+  });
+
   it("is counted over all phases and all sessions", async () => {
     const puppets = makePuppets({ claude: 'write(phase + ".txt"); used(700, 0.5); done();' });
     const repo = repoWith(

@@ -196,5 +196,6 @@ function spending(
   };
 }
 
-/** What an agent reports is its word: what is no number adds nothing. */
-const real = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0);
+/** What an agent reports is its word: what is no number adds nothing, and no sum leaves the numbers. */
+const real = (value: number): number => (value > 0 ? Math.min(value, mostAtOnce) : 0);
+const mostAtOnce = 1e12;

@@ -561,12 +561,17 @@ function parked(
   { until, agent, kind, at }: At<"attempt-parked">,
 ): PhaseProgress {
   const isAccounts = kind === "usage_limit" && agent !== undefined;
+  const { state } = phase;
+  const wentOn = state.is === "working" && timeBetween(state.since, at) >= enoughWork;
   return {
     ...worked(phase, at),
     state: isAccounts ? { is: "pending" } : { is: "pending", notBefore: until },
-    parks: (phase.parks ?? 0) + 1,
+    parks: wentOn ? 1 : (phase.parks ?? 0) + 1,
   };
 }
+
+/** Whoever was at work for so long between two waits was not kept from it. */
+const enoughWork = 10 * 60_000;
 
 type At<T extends RunEvent["type"]> = RecordedEvent & Of<T>;
 

@@ -143,6 +143,22 @@ describe("what agents may use up", { timeout: patience }, () => {
     expect(ran.all).toContain("1.8k tokens");
   });
 
+  it("is asked anew when somebody takes up again what was given up", async () => {
+    const puppets = makePuppets({
+      claude: `used(900); if (turn === 1) { used(900); await pause(60000); } write("a.txt"); done();`,
+    });
+    const repo = repoWith(one, "agent: claude\nbudget: { phase: { tokens: 1000 } }\n");
+    await build(repo, [], { env: puppets.env });
+    await decide(repo, "B");
+    const givenUp = await build(repo, [], { env: puppets.env });
+    expect(givenUp.code, givenUp.all).toBe(4);
+    const again = await build(repo, [], { env: puppets.env });
+    expect(again.code, again.all).toBe(3);
+    await decide(repo, "A");
+    await build(repo, [], { env: puppets.env });
+    expect(puppets.told("claude")).toHaveLength(2);
+  });
+
   it("is told to an agent that minds it itself, with what was added; it asks too", async () => {
     const puppets = makePuppets({
       claude: `const most = Number(argument("--max-budget-usd"));

@@ -86,7 +86,8 @@ export async function askAboutBudget(
     kind: "budget",
     subject: `${run.id} ${phase ?? ""}`,
     cycle: raised + 1,
-    cause: "budget",
+    // Given up and taken up again by somebody, it is asked anew.
+    cause: progress ? `budget, ${progress.errors.length} failures before` : "budget",
     question: `${who} has used up what it may: ${over}`,
     options: [
       { key: "A", text: "Let it use as much again" },

@@ -239,6 +239,19 @@ describe("a conversation that was cut off", { timeout: patience }, () => {
   });
 });
 
+describe("what an agent says", { timeout: patience }, () => {
+  it("is not taken for our own words", async () => {
+    const puppets = makePuppets({
+      claude: `fs.writeSync(1, "── gate test passed: exit code 0\\n"); write("a.txt"); done();`,
+    });
+    const repo = repoWith(one, "agent: claude\n");
+    expectComplete(await build(repo, [], { env: puppets.env }));
+    const { out } = await repo.autodev("log", "1", "--raw");
+    expect(out.match(/^── gate test passed/gm)).toHaveLength(1);
+    expect(out.match(/^ ── gate test passed/gm)).toHaveLength(1);
+  });
+});
+
 describe("half-done work that git does not take up as it is", { timeout: patience }, () => {
   const commits = `require("node:child_process").execSync("git add -A && git commit -qm mine");`;
   const repository = `require("node:child_process").execSync("git init -q fixture");`;

@@ -14,7 +14,7 @@ import type { RunEvent } from "../core/plan/run-event.ts";
 import { accessOf } from "./confinement.ts";
 import { type RunSite, slotEnvironment } from "./run-site.ts";
 import { agentIdentity } from "./traces.ts";
-import { transcriptMark, transcriptOf } from "./transcript.ts";
+import { theirs, transcriptMark, transcriptOf } from "./transcript.ts";
 
 export interface AtWork {
   readonly id: string;
@@ -71,7 +71,7 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
     access: site.confined(name) ? accessOf(site, { cwd, scratch }) : [],
     marker: run.id,
     emit(event) {
-      if (event.type === "raw") return transcript.add(event.line);
+      if (event.type === "raw") return transcript.add(theirs(event.line));
       if (event.type === "usage") return counter.add(event);
       if (event.type === "session") {
         const { id: opened, model } = event;
@@ -86,7 +86,7 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
       }
       for (const line of eventLines(event)) {
         log.add(line);
-        if (agent.speaks === undefined) transcript.add(line);
+        if (agent.speaks === undefined) transcript.add(theirs(line));
         site.tell({ phase: id, text: line });
       }
     },

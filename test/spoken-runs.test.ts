@@ -250,6 +250,17 @@ describe("what an agent says", { timeout: patience }, () => {
     expect(out.match(/^── gate test passed/gm)).toHaveLength(1);
     expect(out.match(/^ ── gate test passed/gm)).toHaveLength(1);
   });
+
+  it("about what it used is on record soon, though it says nothing more", async () => {
+    const puppets = makePuppets({ claude: "used(900); await pause(60000);" });
+    const repo = repoWith(one, "agent: claude\n");
+    const first = await startTrusted(repo, [], { env: puppets.env });
+    const counted = async (): Promise<boolean> =>
+      (await eventsIn(repo)).some(({ type }) => type === "usage-counted");
+    await eventually("what it used", counted, 20_000);
+    first.kill("SIGINT");
+    await first.ended;
+  });
 });
 
 describe("half-done work that git does not take up as it is", { timeout: patience }, () => {

@@ -156,7 +156,7 @@ function spending(
   const { budgets } = site.limits;
   let spent: Spent = nothingSpent;
   let unsaid: Spent = nothingSpent;
-  let notedAt = performance.now();
+  let notes: NodeJS.Timeout | undefined;
   let over: Over | undefined;
   const said = (): RunEvent[] => {
     const { tokens, cost } = unsaid;
@@ -187,12 +187,17 @@ function spending(
       unsaid = addSpent(unsaid, more);
       over ??= check();
       if (over !== undefined) stop.abort();
-      if (performance.now() - notedAt < noteEveryMs) return;
-      notedAt = performance.now();
-      for (const event of said()) site.note(event);
+      // By the clock: the next word may be an hour away.
+      notes ??= setTimeout(() => {
+        notes = undefined;
+        for (const event of said()) site.note(event);
+      }, noteEveryMs);
     },
     over: () => over,
-    rest: said,
+    rest() {
+      clearTimeout(notes);
+      return said();
+    },
   };
 }
 

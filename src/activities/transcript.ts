@@ -43,6 +43,8 @@ export interface TranscriptLimits {
   readonly mostBytes: number;
   /** Lines from the end that are kept beyond that. */
   readonly lastLines: number;
+  /** As long as they are no longer than this together: a single one can hold a whole file. */
+  readonly lastBytes?: number;
   /** How much of the disk is left to others. */
   readonly spareBytes: number;
 }
@@ -53,17 +55,19 @@ const usual: TranscriptLimits = {
   spareBytes: 32 * 1024 ** 2,
 };
 
+const usualLastBytes = 1024 ** 2;
 const flushBytes = 64 * 1024;
 const flushMs = 500;
 
 export function openTranscript(file: string, limits = usual): Transcript {
-  const { mostBytes, lastLines, spareBytes } = limits;
+  const { mostBytes, lastLines, lastBytes = usualLastBytes, spareBytes } = limits;
   let taken = sizeOf(file);
   let fd: number | undefined;
   let waiting: string[] = [];
   let waitingBytes = 0;
   let isFull = false;
   let last: string[] = [];
+  let lastSize = 0;
   /** Lines that no disk took. */
   let lost = 0;
   /** The file may end in the middle of a line. */
@@ -108,13 +112,17 @@ export function openTranscript(file: string, limits = usual): Transcript {
       if (!isFull) put(leftOut(limits), 0);
       isFull = true;
       last.push(line);
+      lastSize += bytes;
       // Cut now and then: to shift at every line would move all of it every time.
-      if (last.length > 2 * lastLines) last = last.slice(-lastLines);
+      if (last.length <= 2 * lastLines && lastSize <= 2 * lastBytes) return;
+      last = endOf(last, lastLines, lastBytes);
+      lastSize = last.reduce((all, each) => all + Buffer.byteLength(each) + 1, 0);
     },
     end() {
       flush();
-      write(last.slice(-lastLines));
+      write(endOf(last, lastLines, lastBytes));
       last = [];
+      lastSize = 0;
       try {
         if (fd !== undefined) fs.closeSync(fd);
       } catch {
@@ -123,6 +131,17 @@ export function openTranscript(file: string, limits = usual): Transcript {
       fd = undefined;
     },
   };
+}
+
+/** The last of them that have room. */
+function endOf(lines: readonly string[], most: number, mostBytes: number): string[] {
+  const kept = lines.slice(-most);
+  let from = kept.length;
+  for (let bytes = 0; from > 0; from--) {
+    bytes += Buffer.byteLength(kept[from - 1] ?? "") + 1;
+    if (bytes > mostBytes) break;
+  }
+  return kept.slice(from);
 }
 
 const leftOut = ({ mostBytes, lastLines }: TranscriptLimits): string =>

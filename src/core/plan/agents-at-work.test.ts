@@ -130,6 +130,22 @@ describe("a session", () => {
   });
 });
 
+describe("waits", () => {
+  const parks = (at: string): number | undefined => {
+    const overloaded: RunEvent = { ...limited("claude"), kind: "overloaded" } as RunEvent;
+    const waited = after(started({ a: [] }), begin("a"), overloaded, begin("a", 2));
+    return phase(then(waited, at, { ...overloaded, attempt: 2 } as RunEvent)).parks;
+  };
+
+  it("are in a row when nothing was done between them", () => {
+    expect(parks("2026-01-01T12:01:00.000Z")).toBe(2);
+  });
+
+  it("are not where somebody was at work for a while", () => {
+    expect(parks(later)).toBe(1);
+  });
+});
+
 describe("what was used", () => {
   it("is counted by phase and by run, whatever becomes of the attempt", () => {
     const run = after(

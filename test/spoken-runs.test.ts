@@ -6,15 +6,17 @@ import {
   decide,
   expectComplete,
   expectTidy,
+  hashIn,
   makeBuildRepo,
   openDecision,
   phaseFile,
+  plan as planFile,
   planOf,
   startBuild,
   startTrusted,
 } from "./build-rig.ts";
 import { makePuppets } from "./puppet-agents.ts";
-import { eventually, jsonOf, type LoggedEvent, type Repo } from "./rig.ts";
+import { binary, eventually, jsonOf, type LoggedEvent, type Repo, smallDisk } from "./rig.ts";
 
 const patience = 120_000;
 const gates = 'gates:\n  test: eval "$TEST_GATE"\n';
@@ -305,6 +307,50 @@ describe("half-done work that git does not take up as it is", { timeout: patienc
     expectComplete(await build(repo, [], { env: puppets.env }));
     expect(puppets.told("claude")).toHaveLength(2);
     expect(repo.exists("src/half.txt")).toBe(true);
+  });
+});
+
+describe("a disk that is full when an agent has ended", { timeout: patience }, () => {
+  it("costs nothing of what it had done: it goes on with that when there is room", async ({
+    skip,
+  }) => {
+    const disk = await smallDisk(24);
+    if (typeof disk === "string") return skip(disk);
+    try {
+      const puppets = makePuppets({
+        claude: `if (turn === 1) { write("src/half.txt"); limit(1); }
+          if (turn === 2) {
+            write("src/more.txt");
+            try { for (let at = 0; ; at++) write("../../../filler/" + at, "x".repeat(100000)); } catch {}
+            limit(1);
+          }
+          if (!fs.existsSync("src/more.txt")) process.exit(1);
+          write("src/rest.txt"); done();`,
+      });
+      const source = repoWith(one, "agent: claude\nagents: { claude: { confined: false } }\n");
+      const root = `${disk.folder}/project`;
+      await disk.run("cp", "-a", source.root, root);
+      const inPlace = ["env", `PATH=${puppets.env["PATH"]}`, "TEST_GATE=true", "sh", "-c"];
+      const go = (...more: string[]): ReturnType<typeof disk.run> => {
+        const words = [process.execPath, binary(), "build", planFile, "--commit=auto", ...more];
+        const [command = "", ...args] = inPlace;
+        return disk.run(command, ...args, 'cd "$0" && exec "$@"', root, ...words);
+      };
+      const trust = ["--trust-sha256", hashIn(await go()) ?? ""];
+      const full = await go(...trust);
+      expect(full.code, full.all).toBe(1);
+      expect(full.err).toMatch(/space|ENOSPC/);
+      const still = await go(...trust);
+      expect(still.code, still.all).toBe(1);
+      await disk.run("rm", "-r", `${root}/filler`);
+      const ran = await go(...trust);
+      expect(ran.code, ran.all).toBe(0);
+      expect(puppets.told("claude")).toHaveLength(3);
+      const files = await disk.run("ls", `${root}/src`);
+      expect(files.out.split("\n")).toEqual(expect.arrayContaining(["half.txt", "more.txt"]));
+    } finally {
+      disk.end();
+    }
   });
 });
 

@@ -78,7 +78,7 @@ export async function workOn(
   const folder = path.join(site.folders.attempts, attemptFolder(run, phase));
   const scratch = path.join(site.folders.scratch, `${run.id}-${phase}-${attempt}`);
   const branch = attemptBranch(run.id, phase, attempt);
-  let concluded = false;
+  let [hasWorked, concluded] = [false, false];
   try {
     keepOutOfGit(site.folders.attempts);
     if (site.confined(agent)) prepareConfinement(site);
@@ -90,6 +90,7 @@ export async function workOn(
     const refs = await refsOf(site.git);
     if (!refs.ok) return refused(refs);
     const store = watchStore(site.git);
+    hasWorked = true;
     const worked = await runAgent(site, { id: phase, slot, cwd: folder, scratch }, run);
     const head = await commitAt(tree.value, "HEAD");
     // Before anything is made of what it left: an object may lie ready where one is to be written.
@@ -102,8 +103,11 @@ export async function workOn(
   } catch (error) {
     return { is: "refused", failure: diskTrouble(error, folder) };
   } finally {
-    await removeWorktree(site.git, folder);
-    if (!concluded) await updateRefs(site.git, [{ ref: `refs/heads/${branch}`, to: null }]);
+    // What a full disk could not take up stays where it lies: the next session keeps it.
+    if (concluded || !hasWorked) {
+      await removeWorktree(site.git, folder);
+      if (!concluded) await updateRefs(site.git, [{ ref: `refs/heads/${branch}`, to: null }]);
+    }
     await rm(scratch, { recursive: true, force: true }).catch(() => {});
   }
 }

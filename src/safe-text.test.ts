@@ -140,6 +140,9 @@ describe("a secret", () => {
       (value: string) => encodeURIComponent(value).replace(/%../g, (at) => at.toLowerCase()),
     ],
     ["in JSON", (value: string) => JSON.stringify({ value })],
+    ["in JSON of PHP", (value: string) => JSON.stringify({ value }).replaceAll("/", "\\/")],
+    ["in JSON of Go", (value: string) => JSON.stringify({ value }).replaceAll(">", "\\u003e")],
+    ["in JSON of Python", (value: string) => JSON.stringify({ value }).replaceAll("ä", "\\u00e4")],
     ["in JSON in JSON", (value: string) => JSON.stringify(JSON.stringify({ value }))],
   ])("of the environment is masked %s", (_, form) => {
     const value = 'pässw/"ord\\>>?? +1';

@@ -158,10 +158,19 @@ function formsOf(secret: string): string[] {
     inUrl.replaceAll("%20", "+"),
     inJson,
     inJsonTwice,
+    // Some writers of JSON escape what need not be: slashes, what HTML would take for its own, all
+    // that is not ASCII.
+    inJson.replaceAll("/", "\\/"),
+    escaped(inJson, /[<>&]/g),
+    escaped(inJson, /[^\x20-\x7e]/g),
+    escaped(inJson, /[<>&]|[^\x20-\x7e]/g),
     ...inBase64,
     ...inBase64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_")),
   ];
 }
+
+const escaped = (text: string, what: RegExp): string =>
+  text.replace(what, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /**
  * Base64 takes three bytes at a time, so that a secret with something before it (`user:secret`)

@@ -6,14 +6,17 @@ import {
   decide,
   expectComplete,
   expectTidy,
+  hashIn,
   makeBuildRepo,
   openDecision,
   phaseFile,
+  plan as planFile,
   planOf,
+  startBuild,
   startTrusted,
 } from "./build-rig.ts";
 import { makePuppets } from "./puppet-agents.ts";
-import { eventually, jsonOf, type LoggedEvent, type Repo } from "./rig.ts";
+import { binary, eventually, jsonOf, type LoggedEvent, type Repo, smallDisk } from "./rig.ts";
 
 const patience = 120_000;
 const gates = 'gates:\n  test: eval "$TEST_GATE"\n';
@@ -82,7 +85,25 @@ describe("an agent whose account has nothing left", { timeout: patience }, () =>
   });
 });
 
+describe("an agent that names a moment which is over", { timeout: patience }, () => {
+  it("is asked once more, and then left alone for longer each time", async () => {
+    const puppets = makePuppets({ claude: 'write("src/half.txt"); limit(-100);' });
+    const repo = repoWith(one, "agent: claude\n");
+    const parked = await build(repo, ["--no-wait"], { env: puppets.env });
+    expect(parked.code, parked.all).toBe(5);
+    expect(puppets.told("claude")).toHaveLength(2);
+  });
+});
+
 describe("an agent that nobody is logged in to", { timeout: patience }, () => {
+  it("is not asked again and again because nobody is there to log in", async () => {
+    const puppets = makePuppets({ claude: "refuse(401);" });
+    const repo = repoWith(one, "agent: claude\n");
+    const asked = await build(repo, ["--decide=recommended"], { env: puppets.env });
+    expect(asked.code, asked.all).toBe(3);
+    expect(puppets.told("claude")).toHaveLength(1);
+  });
+
   it("is a question, not a failure; when somebody has logged in it goes on", async () => {
     const puppets = makePuppets({ claude: 'turn === 1 ? refuse(401) : (write("a.txt"), done());' });
     const repo = repoWith(one, "agent: claude\n");
@@ -124,22 +145,49 @@ describe("what agents may use up", { timeout: patience }, () => {
     expect(ran.all).toContain("1.8k tokens");
   });
 
-  it("is minded by an agent that tells its cost only at the end, and is twice as much after a yes", async () => {
+  it("is asked anew when somebody takes up again what was given up", async () => {
     const puppets = makePuppets({
-      claude: `write("src/half.txt");
-        if (turn === 1) end({ subtype: "error_max_budget_usd", is_error: true, terminal_reason: "budget_exhausted", errors: ["Reached maximum budget"] });
-        write("src/rest.txt"); done();`,
+      claude: `used(900); if (turn === 1) { used(900); await pause(60000); } write("a.txt"); done();`,
     });
-    const repo = repoWith(one, "agent: claude\nbudget: { attempt: { cost: 2 } }\n");
+    const repo = repoWith(one, "agent: claude\nbudget: { phase: { tokens: 1000 } }\n");
+    await build(repo, [], { env: puppets.env });
+    await decide(repo, "B");
+    const givenUp = await build(repo, [], { env: puppets.env });
+    expect(givenUp.code, givenUp.all).toBe(4);
+    const again = await build(repo, [], { env: puppets.env });
+    expect(again.code, again.all).toBe(3);
+    await decide(repo, "A");
+    await build(repo, [], { env: puppets.env });
+    expect(puppets.told("claude")).toHaveLength(2);
+  });
+
+  it("is told to an agent that minds it itself, with what was added; it asks too", async () => {
+    const puppets = makePuppets({
+      claude: `const most = Number(argument("--max-budget-usd"));
+        if (turn === 1) { used(10, 0.9); end({ subtype: "error_max_budget_usd", is_error: true }); }
+        used(10, 1.5); if (most < 2) process.exit(1); write("a.txt"); done();`,
+    });
+    const repo = repoWith(one, "agent: claude\nbudget: { attempt: { cost: 1 } }\n");
     const asked = await build(repo, [], { env: puppets.env });
     expect(asked.code, asked.all).toBe(3);
     await decide(repo, "A");
     expectComplete(await build(repo, [], { env: puppets.env }));
-    const limits = puppets
-      .told("claude")
-      .map(({ args }) => args.find((each) => each.startsWith("--max-budget-usd")));
-    expect(limits).toEqual(["--max-budget-usd=2", "--max-budget-usd=4"]);
-    expect(phaseFile(repo, "1").attempt).toBe(1);
+    expect(puppets.told("claude")).toHaveLength(2);
+  });
+
+  it("stays a number, whatever an agent says", async () => {
+    const puppets = makePuppets({ claude: 'used(1e308); used(1.1e308); write("a.txt"); done();' });
+    const none = "{ tokens: false, cost: false }";
+    const repo = repoWith(
+      one,
+      `agent: claude\nbudget: { attempt: ${none}, phase: ${none}, run: ${none} }\n`,
+    );
+    expectComplete(await build(repo, [], { env: puppets.env }));
+    const { usage } = jsonOf<{ runs: { usage: { tokens: number } }[] }>(
+      await repo.autodev("status", "--json"),
+    ).runs[0] as { usage: { tokens: number } };
+    expect(usage.tokens).toBeGreaterThan(1e12);
+    expect((await repo.autodev("doctor")).all).not.toContain("is not of a form");
   });
 
   it("is counted over all phases and all sessions", async () => {
@@ -190,6 +238,128 @@ describe("a conversation that was cut off", { timeout: patience }, () => {
       ["1", undefined, 1],
     ]);
     expectTidy(repo);
+  });
+});
+
+describe("what an agent says", { timeout: patience }, () => {
+  it("is not taken for our own words", async () => {
+    const puppets = makePuppets({
+      claude: `fs.writeSync(1, "── gate test passed: exit code 0\\n"); write("a.txt"); done();`,
+    });
+    const repo = repoWith(one, "agent: claude\n");
+    expectComplete(await build(repo, [], { env: puppets.env }));
+    const { out } = await repo.autodev("log", "1", "--raw");
+    expect(out.match(/^── gate test passed/gm)).toHaveLength(1);
+    expect(out.match(/^ ── gate test passed/gm)).toHaveLength(1);
+  });
+
+  it("about what it used is on record soon, though it says nothing more", async () => {
+    const puppets = makePuppets({ claude: "used(900); await pause(60000);" });
+    const repo = repoWith(one, "agent: claude\n");
+    const first = await startTrusted(repo, [], { env: puppets.env });
+    const counted = async (): Promise<boolean> =>
+      (await eventsIn(repo)).some(({ type }) => type === "usage-counted");
+    await eventually("what it used", counted, 20_000);
+    first.kill("SIGINT");
+    await first.ended;
+  });
+});
+
+describe("half-done work that git does not take up as it is", { timeout: patience }, () => {
+  const commits = `require("node:child_process").execSync("git add -A && git commit -qm mine");`;
+  const repository = `require("node:child_process").execSync("git init -q fixture");`;
+  const goesOn = `if (!fs.existsSync("src/half.txt")) process.exit(1);
+    fs.rmSync("fixture", { recursive: true, force: true }); write("src/rest.txt"); done();`;
+
+  it.each([
+    ["committed by the agent itself", commits],
+    ["with a repository without commits in it", repository],
+  ])("is there again after our death: %s", async (_, does) => {
+    const puppets = makePuppets({
+      claude: `if (turn === 1) { used(50); write("src/half.txt"); ${does} write("src/ready.txt"); await pause(60000); }
+        ${goesOn}`,
+    });
+    const repo = repoWith(one, "agent: claude\n");
+    const first = await startTrusted(repo, [], { env: puppets.env });
+    await eventually(
+      "its session and its file",
+      async () =>
+        (await eventsIn(repo)).some(({ type }) => type === "session-opened") &&
+        fs
+          .readdirSync(repo.at(".autodev/var"))
+          .some((name) => repo.exists(`.autodev/var/${name}/src/ready.txt`)),
+      20_000,
+    );
+    first.kill("SIGKILL");
+    await first.ended;
+    expectComplete(await build(repo, [], { env: puppets.env }));
+    expect(puppets.told("claude")).toHaveLength(2);
+    expect(repo.exists("src/half.txt")).toBe(true);
+    expectTidy(repo);
+  });
+
+  it("is there again after a wait", async () => {
+    const puppets = makePuppets({
+      claude: `if (turn === 1) { write("src/half.txt"); ${repository} limit(2); }
+        ${goesOn}`,
+    });
+    const repo = repoWith(one, "agent: claude\n");
+    expectComplete(await build(repo, [], { env: puppets.env }));
+    expect(puppets.told("claude")).toHaveLength(2);
+    expect(repo.exists("src/half.txt")).toBe(true);
+  });
+});
+
+describe("a disk that is full when an agent has ended", { timeout: patience }, () => {
+  it("costs nothing of what it had done: it goes on with that when there is room", async ({
+    skip,
+  }) => {
+    const disk = await smallDisk(24);
+    if (typeof disk === "string") return skip(disk);
+    try {
+      const puppets = makePuppets({
+        claude: `if (turn === 1) { write("src/half.txt"); limit(1); }
+          if (turn === 2) {
+            write("src/more.txt");
+            try { for (let at = 0; ; at++) write("../../../filler/" + at, "x".repeat(100000)); } catch {}
+            limit(1);
+          }
+          if (!fs.existsSync("src/more.txt")) process.exit(1);
+          write("src/rest.txt"); done();`,
+      });
+      const source = repoWith(one, "agent: claude\nagents: { claude: { confined: false } }\n");
+      const root = `${disk.folder}/project`;
+      await disk.run("cp", "-a", source.root, root);
+      const inPlace = ["env", `PATH=${puppets.env["PATH"]}`, "TEST_GATE=true", "sh", "-c"];
+      const go = (...more: string[]): ReturnType<typeof disk.run> => {
+        const words = [process.execPath, binary(), "build", planFile, "--commit=auto", ...more];
+        const [command = "", ...args] = inPlace;
+        return disk.run(command, ...args, 'cd "$0" && exec "$@"', root, ...words);
+      };
+      const trust = ["--trust-sha256", hashIn(await go()) ?? ""];
+      const full = await go(...trust);
+      expect(full.code, full.all).toBe(1);
+      expect(full.err).toMatch(/space|ENOSPC/);
+      const still = await go(...trust);
+      expect(still.code, still.all).toBe(1);
+      await disk.run("rm", "-r", `${root}/filler`);
+      const ran = await go(...trust);
+      expect(ran.code, ran.all).toBe(0);
+      expect(puppets.told("claude")).toHaveLength(3);
+      const files = await disk.run("ls", `${root}/src`);
+      expect(files.out.split("\n")).toEqual(expect.arrayContaining(["half.txt", "more.txt"]));
+    } finally {
+      disk.end();
+    }
+  });
+});
+
+describe("walls around an agent", { timeout: patience }, () => {
+  it("are not taken down by a repository without anybody's approval", async () => {
+    const repo = repoWith(one, "agent: claude\nagents: { claude: { confined: false } }\n");
+    const told = await startBuild(repo).ended;
+    expect(told.code, told.all).toBe(3);
+    expect(told.all).toContain('+ agent claude settings: {"confined":false}');
   });
 });
 

@@ -207,7 +207,7 @@ function entriesOf({ gates, setup, settings, agents, phases }: ApprovalOptions):
   ];
 }
 
-/** What a repository says of an agent decides what its program does, command or not. */
+/** What a repository says of an agent decides what its program does and reaches, command or not. */
 function agentEntries(name: string, settings: Settings): SurfaceEntry[] {
   const { command, use, model, args, permissions, confined } = settings.agents?.[name] ?? {};
   // Whether it can write the user's files is for the user to say.

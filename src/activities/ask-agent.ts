@@ -28,6 +28,8 @@ export async function askAboutAgent(
       ],
       recommendation: "A",
       reason: "nothing is lost: it begins where it was",
+      // To try again without anybody having logged in is to try for ever.
+      destructive: true,
       blocks: `phase ${phase}`,
     }),
     {
@@ -84,7 +86,8 @@ export async function askAboutBudget(
     kind: "budget",
     subject: `${run.id} ${phase ?? ""}`,
     cycle: raised + 1,
-    cause: "budget",
+    // Given up and taken up again by somebody, it is asked anew.
+    cause: progress ? `budget, ${progress.errors.length} failures before` : "budget",
     question: `${who} has used up what it may: ${over}`,
     options: [
       { key: "A", text: "Let it use as much again" },

@@ -8,7 +8,7 @@ import { mkdir, rm } from "node:fs/promises";
 import * as path from "node:path";
 import type { AgentOutcome } from "../agent.ts";
 import { applyAgent } from "../core/agent/known.ts";
-import { waitMs } from "../core/agent/patience.ts";
+import { parkedFor } from "../core/agent/patience.ts";
 import { type Result, succeed } from "../core/failure.ts";
 import type { Move } from "../core/plan/next-moves.ts";
 import { type PhaseError } from "../core/plan/phase-error.ts";
@@ -45,7 +45,7 @@ export function beginAttempt(
   run: PlanRun,
 ): Performed {
   const agent = chosen ?? run.agent;
-  const { session: left, folder } = phaseOf(run, phase) ?? {};
+  const { session: left } = phaseOf(run, phase) ?? {};
   // Who does what is spelled out, to the letter, has no use for half of it.
   const session = agent === applyAgent.name ? undefined : left;
   const isOwn = session?.agent === agent;
@@ -61,7 +61,7 @@ export function beginAttempt(
         base: session?.base ?? run.tip,
         ...(agent !== run.agent && { agent }),
         ...(session && { continues: session.attempt }),
-        ...(session && isOwn && { folder: folder ?? session.attempt }),
+        ...(session && isOwn && { folder: session.folder ?? session.attempt }),
       },
     ],
   };
@@ -78,7 +78,7 @@ export async function workOn(
   const folder = path.join(site.folders.attempts, attemptFolder(run, phase));
   const scratch = path.join(site.folders.scratch, `${run.id}-${phase}-${attempt}`);
   const branch = attemptBranch(run.id, phase, attempt);
-  let concluded = false;
+  let [hasWorked, concluded] = [false, false];
   try {
     keepOutOfGit(site.folders.attempts);
     if (site.confined(agent)) prepareConfinement(site);
@@ -90,6 +90,7 @@ export async function workOn(
     const refs = await refsOf(site.git);
     if (!refs.ok) return refused(refs);
     const store = watchStore(site.git);
+    hasWorked = true;
     const worked = await runAgent(site, { id: phase, slot, cwd: folder, scratch }, run);
     const head = await commitAt(tree.value, "HEAD");
     // Before anything is made of what it left: an object may lie ready where one is to be written.
@@ -102,8 +103,11 @@ export async function workOn(
   } catch (error) {
     return { is: "refused", failure: diskTrouble(error, folder) };
   } finally {
-    await removeWorktree(site.git, folder);
-    if (!concluded) await updateRefs(site.git, [{ ref: `refs/heads/${branch}`, to: null }]);
+    // What a full disk could not take up stays where it lies: the next session keeps it.
+    if (concluded || !hasWorked) {
+      await removeWorktree(site.git, folder);
+      if (!concluded) await updateRefs(site.git, [{ ref: `refs/heads/${branch}`, to: null }]);
+    }
     await rm(scratch, { recursive: true, force: true }).catch(() => {});
   }
 }
@@ -170,7 +174,7 @@ async function conclude(
 ): Promise<Result<RunEvent[]>> {
   const { phase, attempt } = worked;
   // Kept under a ref whatever comes of it: nothing that was paid for is thrown away.
-  const captured = await capture(site, worked);
+  const captured = await capture(site, worked, outcome);
   // Only what the agent left can be its fault: not a full disk, not a git that was killed.
   if (!captured.ok && captured.failure.code !== "git") return captured;
   if (over !== undefined && outcome.is !== "done") {
@@ -222,18 +226,18 @@ function parkedOr(
 ): RunEvent {
   const { phase, attempt } = worked;
   const kind = trouble?.kind;
-  const wait = waitMs(kind, phaseOf(site.run(), phase)?.parks ?? 0);
-  if (until === undefined && wait === undefined) {
+  const now = Date.parse(site.project.world.now());
+  const told = until === undefined ? undefined : Date.parse(until) - now;
+  const wait = parkedFor(kind, phaseOf(site.run(), phase)?.parks ?? 0, told);
+  if (wait === undefined) {
     const message = `${reason}; it was tried for long enough`;
     return failed(worked, { type: "agent_crash", message, ...(kind && { kind }) });
   }
-  const now = Date.parse(site.project.world.now());
-  const moment = until === undefined ? now + (wait ?? 0) : Date.parse(until);
   return {
     type: "attempt-parked",
     phase,
     attempt,
-    until: new Date(moment).toISOString(),
+    until: new Date(now + wait).toISOString(),
     reason,
     agent,
     ...(kind && { kind }),
@@ -304,8 +308,12 @@ interface Captured {
 async function capture(
   site: RunSite,
   { phase, attempt, base, scratch, git }: Attempted,
+  outcome: AgentOutcome,
 ): Promise<Result<Captured>> {
-  const tree = await captureTree(git, path.join(scratch, "index"));
+  // What is to land is whole or nothing; half-done work is worth whatever can be had of it.
+  const toLand = "result" in outcome && outcome.result !== undefined;
+  const how = toLand ? {} : { asMuchAs: "can-be" as const };
+  const tree = await captureTree(git, path.join(scratch, "index"), how);
   if (!tree.ok) return tree;
   const changes = await changesBetween(git, base, tree.value);
   if (!changes.ok) return changes;

@@ -25,7 +25,7 @@ import { diskTrouble } from "./attempt-phase.ts";
 import { cleanCheckout } from "./clean-checkout.ts";
 import { endOf, howItEnded, lastLine } from "./run-gates.ts";
 import { isOurs, type RunSite, scratchIndex, slotEnvironment } from "./run-site.ts";
-import { type Transcript, transcriptMark } from "./transcript.ts";
+import { type Transcript, theirs, transcriptMark } from "./transcript.ts";
 
 /** As they were approved: what is run, and the files that have to lie there for it. */
 export interface ApprovedHooks {
@@ -219,7 +219,7 @@ async function runOnce(
       subject.transcript?.add(`${transcriptMark} hook ${name}`);
       const ended = await exec(line, {
         ...options,
-        onLine: (text) => subject.transcript?.add(text),
+        onLine: (text) => subject.transcript?.add(theirs(text)),
       });
       if (ended.aborted) return succeed({ is: "stopped" });
       if (ended.code !== 0 || ended.timedOut) {

@@ -133,7 +133,9 @@ const mostThreads = 3;
 export async function closeRun(site: OpenSite): Promise<Result<void>> {
   const { git, folders } = site;
   const run = site.run();
-  await clearFolders({ git, run, folders });
+  // Whoever is still at work is so because the machine refused: what lies there is not kept yet.
+  const isLeft = run.phases.some(({ state }) => state.is === "working");
+  if (!isLeft) await clearFolders({ git, run, folders });
   await trimTranscripts(folders, run.id, site.transcriptBytes);
   if (run.tip !== run.base && !site.trustGiven) {
     const remembered = await site.rememberTrust();

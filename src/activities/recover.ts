@@ -5,7 +5,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import type { PlanRun } from "../core/plan/progress.ts";
+import type { PhaseProgress, PlanRun } from "../core/plan/progress.ts";
 import { sweep } from "../exec.ts";
 import type { Git } from "../git/call.ts";
 import {
@@ -24,6 +24,7 @@ import {
   removeWorktree,
   worktreesUnder,
 } from "../git/worktrees.ts";
+import { diskTrouble } from "./attempt-phase.ts";
 import { removeCheckouts } from "./clean-checkout.ts";
 import { copyPrefix, lockMark } from "./publish-index.ts";
 import { attemptFolder, interruptedRef, landedRef, type RunFolders } from "./run-site.ts";
@@ -47,7 +48,9 @@ export async function recover(recovery: Recovery): Promise<Result<string[]>> {
   removeStaleLocks(git, run);
   const tip = await checkTip(git, run);
   if (!tip.ok) return tip;
-  said.push(...(await keepHalfDone(recovery)));
+  const halfDone = await keepHalfDone(recovery);
+  if (!halfDone.ok) return halfDone;
+  said.push(...halfDone.value);
   const kept = await keepReplaced(recovery);
   if (!kept.ok) return kept;
   said.push(...kept.value);
@@ -74,32 +77,57 @@ async function checkTip(git: Git, run: PlanRun): Promise<Result<void>> {
   return updateRefs(git, [{ ref: landedRef(run.id), to: run.tip }]);
 }
 
-/** What an agent had done when we died is worth a ref: it may have taken hours. */
-async function keepHalfDone({ git, run, folders, identity, now }: Recovery): Promise<string[]> {
+/**
+ * What an agent had done when we died is worth a ref: it may have taken hours. A disk that has no
+ * room for it is a reason to stop here, since everything is cleared away afterwards.
+ */
+async function keepHalfDone(recovery: Recovery): Promise<Result<string[]>> {
+  const { run, folders } = recovery;
   const said: string[] = [];
-  for (const { id, attempts } of run.phases) {
-    const folder = path.join(folders.attempts, attemptFolder(run, id));
-    if (attempts === 0 || !fs.existsSync(folder)) continue;
-    const own = gitIn(git, folder);
-    if (!fs.existsSync(own.place.gitDir)) continue;
-    const head = await commitAt(own, "HEAD");
-    const before = head === undefined ? undefined : await treeOf(own, head);
-    fs.mkdirSync(folders.scratch, { recursive: true });
-    const tree = await captureTree(own, path.join(folders.scratch, `${run.id}-rescue-index`));
-    if (!tree.ok || head === undefined || !before?.ok || tree.value === before.value) continue;
-    const kept = await commitTree(git, {
-      tree: tree.value,
-      parent: head,
-      message: `Half-done attempt ${attempts} at phase ${id}\n`,
-      at: now(),
-      by: identity,
-    });
-    const ref = interruptedRef(run.id, id, attempts);
-    if (kept.ok && (await updateRefs(git, [{ ref, to: kept.value }])).ok) {
-      said.push(`what attempt ${attempts} at phase ${id} had done is kept at ${ref}`);
+  for (const phase of run.phases) {
+    const folder = path.join(folders.attempts, attemptFolder(run, phase.id));
+    if (phase.attempts === 0 || !fs.existsSync(folder)) continue;
+    try {
+      const kept = await keepTree(recovery, phase, folder);
+      if (!kept.ok && kept.failure.code !== "git") return kept;
+      if (kept.ok && kept.value !== undefined) said.push(kept.value);
+    } catch (error) {
+      return { ok: false, failure: diskTrouble(error, folder) };
     }
   }
-  return said;
+  return succeed(said);
+}
+
+/** Undefined: there is nothing. */
+async function keepTree(
+  { git, run, folders, identity, now }: Recovery,
+  { id, attempts, state }: PhaseProgress,
+  folder: string,
+): Promise<Result<string | undefined>> {
+  const own = gitIn(git, folder);
+  if (!fs.existsSync(own.place.gitDir)) return succeed(undefined);
+  // What it has committed itself is its work too.
+  const base = state.is === "working" ? state.base : await commitAt(own, "HEAD");
+  if (base === undefined) return succeed(undefined);
+  const before = await treeOf(own, base);
+  if (!before.ok) return before;
+  fs.mkdirSync(folders.scratch, { recursive: true });
+  const index = path.join(folders.scratch, `${run.id}-rescue-index`);
+  const tree = await captureTree(own, index, { asMuchAs: "can-be" });
+  if (!tree.ok) return tree;
+  if (tree.value === before.value) return succeed(undefined);
+  const kept = await commitTree(git, {
+    tree: tree.value,
+    parent: base,
+    message: `Half-done attempt ${attempts} at phase ${id}\n`,
+    at: now(),
+    by: identity,
+  });
+  if (!kept.ok) return kept;
+  const ref = interruptedRef(run.id, id, attempts);
+  const named = await updateRefs(git, [{ ref, to: kept.value }]);
+  if (!named.ok) return named;
+  return succeed(`what attempt ${attempts} at phase ${id} had done is kept at ${ref}`);
 }
 
 /** Files that publishing had just replaced: what git does not know of them is somebody's. */

@@ -16,7 +16,7 @@ import { accessOf } from "./confinement.ts";
 import { keepingSecrets } from "./keep-secrets.ts";
 import { type RunSite, slotEnvironment } from "./run-site.ts";
 import { agentIdentity } from "./traces.ts";
-import { transcriptMark, transcriptOf } from "./transcript.ts";
+import { theirs, transcriptMark, transcriptOf } from "./transcript.ts";
 
 export interface AtWork {
   readonly id: string;
@@ -74,7 +74,7 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
     network: site.sandbox.network === "off" ? "off" : undefined,
     marker: run.id,
     emit(event) {
-      if (event.type === "raw") return transcript.add(event.line);
+      if (event.type === "raw") return transcript.add(theirs(event.line));
       if (event.type === "usage") return counter.add(event);
       if (event.type === "session") {
         const { id: opened, model } = event;
@@ -91,7 +91,7 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
         // One message can be megabytes; of displays and logs, which keep lines, each is short.
         const line = cutLine(words);
         log.add(line);
-        if (agent.speaks === undefined) transcript.add(line);
+        if (agent.speaks === undefined) transcript.add(theirs(line));
         site.tell({ phase: id, text: line });
       }
     },
@@ -165,7 +165,7 @@ function spending(
   const { budgets } = site.limits;
   let spent: Spent = nothingSpent;
   let unsaid: Spent = nothingSpent;
-  let notedAt = performance.now();
+  let notes: NodeJS.Timeout | undefined;
   let over: Over | undefined;
   const said = (): RunEvent[] => {
     const { tokens, cost } = unsaid;
@@ -196,14 +196,20 @@ function spending(
       unsaid = addSpent(unsaid, more);
       over ??= check();
       if (over !== undefined) stop.abort();
-      if (performance.now() - notedAt < noteEveryMs) return;
-      notedAt = performance.now();
-      for (const event of said()) site.note(event);
+      // By the clock: the next word may be an hour away.
+      notes ??= setTimeout(() => {
+        notes = undefined;
+        for (const event of said()) site.note(event);
+      }, noteEveryMs);
     },
     over: () => over,
-    rest: said,
+    rest() {
+      clearTimeout(notes);
+      return said();
+    },
   };
 }
 
-/** What an agent reports is its word: what is no number adds nothing. */
-const real = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0);
+/** What an agent reports is its word: what is no number adds nothing, and no sum leaves the numbers. */
+const real = (value: number): number => (value > 0 ? Math.min(value, mostAtOnce) : 0);
+const mostAtOnce = 1e12;

@@ -13,7 +13,7 @@ import { type Ended, type ExecOptions, exec, type Trusted } from "../exec.ts";
 import { shown } from "../safe-text.ts";
 import { type CheckoutSite, cleanCheckout } from "./clean-checkout.ts";
 import { type RunSite, slotEnvironment } from "./run-site.ts";
-import { type Transcript, transcriptMark } from "./transcript.ts";
+import { type Transcript, theirs, transcriptMark } from "./transcript.ts";
 
 export interface GateRun {
   readonly outcomes: readonly GateOutcome[];
@@ -83,7 +83,7 @@ export async function runGates(
     tailLines: keptLines,
   };
   let output = "";
-  for (const line of setupEnded?.tail ?? []) subject.transcript?.add(line);
+  for (const line of setupEnded?.tail ?? []) subject.transcript?.add(theirs(line));
   for (const { name, command } of wanted) {
     const trusted = subject.trusted ? subject.trusted(name) : site.gate(name);
     if (!trusted || command === null) throw new Error(`gate ${name} was never approved`);
@@ -92,7 +92,7 @@ export async function runGates(
     const { ended, report, receipt } = setupEnded
       ? { ended: setupEnded, report: undefined, receipt: undefined }
       : await runGate(trusted, { name, command }, options, (text) => {
-          subject.transcript?.add(text);
+          subject.transcript?.add(theirs(text));
           if (phase !== undefined) site.tell({ phase, text });
         });
     if (ended.aborted) return succeed({ outcomes: told(), receipts, output, stopped: true });

@@ -19,6 +19,18 @@ function linesOf(file: string, from = 0, rest = false): { lines: string[]; end?:
 }
 
 describe("a transcript", () => {
+  it("keeps no end of lines that are long: how it ended is enough", () => {
+    const file = newFile();
+    const transcript = openTranscript(file, { ...small, lastLines: 50, lastBytes: 40 });
+    for (let at = 0; at < 60; at++) transcript.add(`${at} ${"x".repeat(90)}`);
+    transcript.add("almost");
+    transcript.add("ended");
+    transcript.end();
+    const { lines } = linesOf(file);
+    expect(lines).toHaveLength(4);
+    expect(lines.slice(-2)).toEqual(["almost", "ended"]);
+  });
+
   it("is written within a second, without being ended", async () => {
     const file = newFile();
     const transcript = openTranscript(file);

@@ -28,6 +28,10 @@ export const transcriptFile = (
 /** A line of ours among theirs. */
 export const transcriptMark = "──";
 
+/** A line of theirs: what begins like one of ours is set off, so that nobody speaks in our name. */
+export const theirs = (line: string): string =>
+  line.startsWith(transcriptMark) ? ` ${line}` : line;
+
 /** Of this attempt, from where it stands. */
 export const transcriptOf = (
   { folders, id }: RunSite,
@@ -117,6 +121,7 @@ export function openTranscript(file: string, limits = usual): Transcript {
       flush();
       write(lastOf(last, limits));
       last = [];
+      heldBytes = 0;
       try {
         if (fd !== undefined) fs.closeSync(fd);
       } catch {

@@ -21,7 +21,7 @@ export interface Question {
   readonly options: readonly DecisionOption[];
   readonly recommendation: string;
   readonly reason: string;
-  /** Never answered by recommendation: choosing wrongly cannot be undone. */
+  /** Never answered by recommendation: what it brings about cannot be undone, or only people can do it. */
   readonly destructive?: boolean;
   /** What waits for the answer. */
   readonly blocks: string;

@@ -88,7 +88,7 @@ export async function treeNow(
       GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(path.join(git.place.commonDir, "objects")),
     });
     for (let tries = 3; ; tries--) {
-      const tree = await captureTree(own, path.join(scratch, "index"), from);
+      const tree = await captureTree(own, path.join(scratch, "index"), { from });
       if (tree.ok) return succeed({ git: own, tree: tree.value, forget });
       // A file that goes while git reads it.
       if (tries > 0 && tree.failure.code === "git") continue;

@@ -109,9 +109,14 @@ export function worktreesUnder(git: Git, folder: string): string[] {
 
 /**
  * Everything in a work tree that git does not ignore, as a tree. `from`: a commit to begin with,
- * instead of its index, which may have been told not to look at files.
+ * instead of its index, which may have been told not to look at files. `asMuchAs`: what git cannot
+ * take up (a repository without a commit, say) is left out, and is no reason to lose the rest.
  */
-export async function captureTree(git: Git, index: string, from?: string): Promise<Result<string>> {
+export async function captureTree(
+  git: Git,
+  index: string,
+  { from, asMuchAs }: { readonly from?: string | undefined; readonly asMuchAs?: "can-be" } = {},
+): Promise<Result<string>> {
   const own = path.join(git.place.gitDir, "index");
   // A copy of its index knows which files have not changed; without one, all are read. It keeps its
   // time: git reads a file again that changed within the second in which the index was written.
@@ -136,6 +141,10 @@ export async function captureTree(git: Git, index: string, from?: string): Promi
     // A folder that was closed to its owner would be left out without a word.
     openFolders(git.place.workTree);
     added = await at.call(add);
+  }
+  if (!added.ok && asMuchAs && added.failure.code === "git") {
+    const [first = "", ...rest] = add.args;
+    added = await at.call({ ...add, args: [first, "--ignore-errors", ...rest], expect: [1] });
   }
   if (!added.ok) return added;
   const moved = await followSubmodules(at, submodules.value);

@@ -93,6 +93,11 @@ describe("an agent that a phase names", () => {
     expect(agentNamed(`### Phase 1\n\n${line}\n\nText.\n`)).toBe(name);
   });
 
+  it("after a comment, and after one that is only spoken of", () => {
+    expect(agentNamed("<!-- a\nb --> c\n\nAgent: codex")).toBe("codex");
+    expect(agentNamed("Mind the `<!--` here.\n\nAgent: codex")).toBe("codex");
+  });
+
   it.each([
     "Agent: codex and others",
     "The agent: codex",
@@ -101,6 +106,8 @@ describe("an agent that a phase names", () => {
     "```\nAgent: codex\n```",
     "~~~~yaml\n```\nAgent: codex\n~~~~",
     "    Agent: codex",
+    "<!-- not yet:\nAgent: codex\n-->",
+    "<!-- Agent: codex -->",
   ])("not in %j", (text) => {
     expect(agentNamed(text)).toBeUndefined();
   });

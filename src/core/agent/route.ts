@@ -107,10 +107,15 @@ function weighs(asked: string, estimate: number | undefined): boolean {
   }
 }
 
-/** `**Agent**: codex`, a line of its own in the phase's section; not in a code block. */
+/** `**Agent**: codex`, a line of its own in the phase's section; not in a code block or a comment. */
 export function agentNamed(section: string): string | undefined {
   let fence: string | undefined;
+  let isComment = false;
   for (const line of section.split("\n")) {
+    if (fence === undefined && (isComment || /^\s{0,3}<!--/.test(line))) {
+      isComment = line.lastIndexOf("-->") < Math.max(line.lastIndexOf("<!--"), 0);
+      continue;
+    }
     const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1];
     if (mark !== undefined) {
       if (fence === undefined) fence = mark;

@@ -71,8 +71,20 @@ describe("a session", () => {
       agent: "claude",
       attempt: 1,
       base: "c0",
+      folder: 1,
       tokens: 40,
     });
+  });
+
+  it("is found in the folder in which it was opened, whoever was there meanwhile", () => {
+    const goesOn = { ...begin("a", 2), continues: 1, folder: 1 };
+    const others = { ...begin("a", 3), agent: "goose", continues: 2 };
+    const run = after(
+      atWork,
+      ...[limited("claude"), goesOn, opens("claude", "s1", 2)],
+      ...[limited("claude", later, "a", 2), others, { ...unable, attempt: 3, agent: "goose" }],
+    );
+    expect(phase(run).session).toMatchObject({ agent: "claude", attempt: 2, folder: 1 });
   });
 
   it.each([
@@ -115,6 +127,22 @@ describe("a session", () => {
   it("of an attempt that is over changes nothing", () => {
     const over = after(atWork, failing("a", "test_failure"));
     expect(after(over, opens())).toBe(over);
+  });
+});
+
+describe("waits", () => {
+  const parks = (at: string): number | undefined => {
+    const overloaded: RunEvent = { ...limited("claude"), kind: "overloaded" } as RunEvent;
+    const waited = after(started({ a: [] }), begin("a"), overloaded, begin("a", 2));
+    return phase(then(waited, at, { ...overloaded, attempt: 2 } as RunEvent)).parks;
+  };
+
+  it("are in a row when nothing was done between them", () => {
+    expect(parks("2026-01-01T12:01:00.000Z")).toBe(2);
+  });
+
+  it("are not where somebody was at work for a while", () => {
+    expect(parks(later)).toBe(1);
   });
 });
 

@@ -78,13 +78,14 @@ function whatLiesThere({ goesOn }: BriefInput): string {
   return goesOn.own
     ? `## You were interrupted
 
-The current directory is as you left it. Look at what is there (\`git status\`, \`git diff\`), then go
-on; what follows is the whole brief once more.`
+What you had done lies in the current directory, uncommitted, without what git ignores: install or
+build that again where you need it. Look at what is there (\`git status\`, \`git diff\`), then go on;
+what follows is the whole brief once more.`
     : `## Somebody else began this
 
 Another agent (${line(goesOn.from)}) began this phase and could not go on. What it had done lies in the
-current directory, uncommitted: see \`git status\` and \`git diff\`. Nobody has checked it. Keep what is
-right, change what is not, and finish the phase.`;
+current directory, uncommitted, without what git ignores: see \`git status\` and \`git diff\`. Nobody has
+checked it. Keep what is right, change what is not, and finish the phase.`;
 }
 
 const whatPeopleSay = ({ notes = [] }: BriefInput): string =>

@@ -51,6 +51,8 @@ export interface Session {
   /** The last attempt that worked in it: what it had done is kept by that number. */
   readonly attempt: number;
   readonly base: string;
+  /** By which number the folder is called in which it was opened: only there it is found again. */
+  readonly folder?: number;
   /** What it has used. */
   readonly tokens: number;
 }
@@ -443,9 +445,10 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
       if (state.is !== "working" || state.attempt !== event.attempt) return phase;
       const { agent, session: id, attempt, model } = event;
       const tokens = phase.session?.id === id ? phase.session.tokens : 0;
+      const { folder = attempt } = phase;
       return {
         ...phase,
-        session: { id, agent, attempt, base: state.base, tokens },
+        session: { id, agent, attempt, base: state.base, folder, tokens },
         ...(model !== undefined && { model }),
       };
     }
@@ -558,12 +561,17 @@ function parked(
   { until, agent, kind, at }: At<"attempt-parked">,
 ): PhaseProgress {
   const isAccounts = kind === "usage_limit" && agent !== undefined;
+  const { state } = phase;
+  const wentOn = state.is === "working" && timeBetween(state.since, at) >= enoughWork;
   return {
     ...worked(phase, at),
     state: isAccounts ? { is: "pending" } : { is: "pending", notBefore: until },
-    parks: (phase.parks ?? 0) + 1,
+    parks: wentOn ? 1 : (phase.parks ?? 0) + 1,
   };
 }
+
+/** Whoever was at work for so long between two waits was not kept from it. */
+const enoughWork = 10 * 60_000;
 
 type At<T extends RunEvent["type"]> = RecordedEvent & Of<T>;
 

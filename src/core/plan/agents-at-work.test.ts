@@ -199,6 +199,14 @@ describe("an account that has nothing left", () => {
     expect(earliestParked(both, { now: noon, agents })).toBe(later);
   });
 
+  it("whose stand-in cannot work at all is waited for, and nobody is asked", () => {
+    const alone = after(run, begin("a", 2), { ...unable, agent: "codex", attempt: 2 } as RunEvent);
+    expect(moves(alone, { agents })).toEqual([{ do: "wait", until: later }]);
+    expect(moves(alone, { agents, now: later })[0]).toMatchObject({ phase: "a", agent: "claude" });
+    const back = after(alone, { type: "phase-released", phase: "a", reason: "x" });
+    expect(moves(back, { agents })[0]).toMatchObject({ phase: "a", agent: "codex" });
+  });
+
   it("survives a restart", () => {
     expect(moves(after(run, resumed), { agents: () => ["claude"] })).toEqual([
       { do: "wait", until: later },
@@ -220,11 +228,17 @@ describe("an account that has nothing left", () => {
 describe("what only people can put right", () => {
   it("is asked for the phase; the others go on", () => {
     const run = after(started({ a: [], b: [] }), begin("a"), unable);
-    expect(moves(run)).toEqual([
+    const agents = (): readonly string[] => ["claude"];
+    expect(moves(run, { agents })).toEqual([
       { do: "ask-agent", phase: "a" },
-      { do: "begin", phase: "b", attempt: 1, slot: 0 },
+      { do: "begin", phase: "b", attempt: 1, slot: 0, agent: "claude" },
     ]);
-    expect(moves(run, {}, ["phase a", "phase b"])).toEqual([{ do: "end", how: "asking" }]);
+    // Somebody else does it now: there is nothing to ask.
+    expect(moves(run, { agents: () => ["codex"] })[0]).toMatchObject({
+      do: "begin",
+      agent: "codex",
+    });
+    expect(moves(run, { agents }, ["phase a", "phase b"])).toEqual([{ do: "end", how: "asking" }]);
     const released = after(run, { type: "phase-released", phase: "a", reason: "x" });
     expect(moves(released)[0]).toMatchObject({ do: "begin", phase: "a", attempt: 2 });
     expect(phase(released).charged).toBe(0);

@@ -10,7 +10,8 @@
  *  5. Whoever is to finish begins nothing; what was begun is carried to its end.
  *  6. Before anything is begun or checked, the gates are seen on what the run builds on.
  *  7. An agent whose account has nothing left is passed over for the next that may do the phase;
- *     when there is none, the phase waits for the first that will have something again.
+ *     when there is none, the phase waits for the first that will have something again. A stand-in
+ *     that cannot work at all is passed over without a question.
  *  8. What people let a phase or a run use up is a limit to what begins, never to what has landed.
  */
 import { type Budgets, exceeded, nothingSpent } from "../agent/budget.ts";
@@ -140,7 +141,7 @@ function phaseMoves(
     const phase = run.phases[at];
     if (!phase || limits.only?.has(phase.id) === false) continue;
     if (occupied.has(`phase ${phase.id}`) || heldUntil(run, phase, limits) !== undefined) continue;
-    const question = over === undefined ? questionAbout(phase, limits) : undefined;
+    const question = over === undefined ? questionAbout(run, phase, limits) : undefined;
     if (question) {
       moves.push(question);
       continue;
@@ -178,11 +179,15 @@ function waiting(run: PlanRun, limits: Limits, busy: readonly Move[], begun: num
 }
 
 /** What a person has to say before the phase can begin. */
-function questionAbout(phase: PhaseProgress, { budgets }: Limits): Move | undefined {
+function questionAbout(run: PlanRun, phase: PhaseProgress, limits: Limits): Move | undefined {
+  const { budgets } = limits;
   const { id, state, spent = nothingSpent, raised = 0 } = phase;
   if (phase.interruptions >= mostInterruptions) return { do: "ask-again", phase: id };
   if (state.is !== "pending") return undefined;
-  if (state.unable) return { do: "ask-agent", phase: id };
+  // Nobody is asked about one that only stands in: it is passed over.
+  if (state.unable && state.unable.agent === candidatesFor(run, phase, limits)[0]) {
+    return { do: "ask-agent", phase: id };
+  }
   const over = state.over ?? (budgets && exceeded(spent, budgets.phase, raised + 1));
   return over === undefined ? undefined : { do: "ask-budget", phase: id, over };
 }
@@ -198,9 +203,10 @@ const freeAgent = (run: PlanRun, phase: PhaseProgress, limits: Limits): string |
 
 const candidatesFor = (
   run: PlanRun,
-  { id }: PhaseProgress,
+  { id, passed = [] }: PhaseProgress,
   { agents }: Pick<Limits, "agents">,
-): readonly string[] => agents?.(id) ?? [run.agent];
+): readonly string[] =>
+  (agents?.(id) ?? [run.agent]).filter((agent, at) => at === 0 || !passed.includes(agent));
 
 const limitOf = ({ limited = {} }: PlanRun, agent: string): string =>
   Object.hasOwn(limited, agent) ? (limited[agent] ?? "") : "";

@@ -123,6 +123,8 @@ export interface PhaseProgress {
   readonly folder?: number;
   /** Of all attempts. */
   readonly spent?: Spent;
+  /** Agents that could not work on it: whoever only stands in for another is not asked again. */
+  readonly passed?: readonly string[];
   /** How often people have let it use as much again. */
   readonly raised?: number;
   /** Waits in a row without anything between them. */
@@ -492,7 +494,8 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
     case "attempt-unable": {
       const { agent, kind, message, hint } = event;
       const unable = { agent, kind, message, hint };
-      return { ...worked(phase, event.at), state: { is: "pending", unable } };
+      const passed = [...new Set([...(phase.passed ?? []), agent])];
+      return { ...worked(phase, event.at), state: { is: "pending", unable }, passed };
     }
     case "attempt-over-budget":
       return { ...worked(phase, event.at), state: { is: "pending", over: event.over } };
@@ -552,7 +555,7 @@ const timeBetween = (from: string | undefined, to: string): number => {
 
 /** It came to an end: there is no conversation to go on with. */
 function settled(phase: PhaseProgress): PhaseProgress {
-  const { session: _, parks: __, ...rest } = phase;
+  const { session: _, parks: __, passed: ___, ...rest } = phase;
   return { ...rest, interruptions: 0 };
 }
 
@@ -575,8 +578,9 @@ const enoughWork = 10 * 60_000;
 
 type At<T extends RunEvent["type"]> = RecordedEvent & Of<T>;
 
-const released = (phase: PhaseProgress): PhaseProgress =>
-  phase.state.is === "pending" ? { ...phase, state: { is: "pending" } } : phase;
+function released({ passed: _, ...phase }: PhaseProgress): PhaseProgress {
+  return phase.state.is === "pending" ? { ...phase, state: { is: "pending" } } : phase;
+}
 
 const landedNow = (phase: PhaseProgress, landed: string, at: string): PhaseProgress =>
   phase.state.is === "verified"

@@ -167,15 +167,15 @@ export const UserSettings = Settings.pick({
   sandbox: true,
 });
 
-/** The project's word goes before the user's, key by key; of a sandbox the stricter one. */
+/** The project's word goes before the user's, key by key; of a sandbox and of a budget the stricter one. */
 export const mergedSettings = (
   user: z.infer<typeof UserSettings>,
   project: Settings,
 ): Settings => ({
   ...user,
   ...project,
-  ...joined("agents", user, project),
-  ...joined("budget", user, project),
+  ...agentsOf(user.agents, project.agents),
+  ...budgetOf(user.budget, project.budget),
   ...joined("build", user, project),
   ...joined("notify", user, project),
   ...sandboxOf(stricter(user.sandbox, project.sandbox)),
@@ -184,7 +184,39 @@ export const mergedSettings = (
 const sandboxOf = (sandbox: SandboxSettings | undefined): Pick<Settings, "sandbox"> =>
   sandbox ? { sandbox } : {};
 
-function joined<K extends "agents" | "budget" | "build" | "notify">(
+type Agents = Settings["agents"];
+
+/** What a project says of an agent leaves alone what it does not speak of. */
+function agentsOf(user: Agents, project: Agents): Pick<Settings, "agents"> {
+  if (!user || !project) return user || project ? { agents: { ...user, ...project } } : {};
+  const both = Object.entries(project).map(([name, entry]) => [
+    name,
+    Object.hasOwn(user, name) ? { ...user[name], ...entry } : entry,
+  ]);
+  return { agents: { ...user, ...(Object.fromEntries(both) as NonNullable<Agents>) } };
+}
+
+type Budget = NonNullable<Settings["budget"]>;
+
+/** It is the user who pays: no repository has a limit of his raised or taken away. */
+function budgetOf(user: Budget | undefined, project: Budget | undefined): Pick<Settings, "budget"> {
+  if (!user || !project) return user || project ? { budget: { ...user, ...project } } : {};
+  const budget: Record<string, Record<string, number | false>> = {};
+  for (const scope of ["attempt", "phase", "run"] as const) {
+    const caps: Record<string, number | false> = {};
+    for (const [key, limit] of [
+      ...Object.entries(user[scope] ?? {}),
+      ...Object.entries(project[scope] ?? {}),
+    ]) {
+      const known = caps[key];
+      caps[key] = known && limit ? Math.min(known, limit) : known || limit;
+    }
+    if (Object.keys(caps).length > 0) budget[scope] = caps;
+  }
+  return { budget: budget as Budget };
+}
+
+function joined<K extends "build" | "notify">(
   key: K,
   user: Settings,
   project: Settings,

@@ -29,6 +29,8 @@ export function hear({ held, run, tell }: Pick<RunSite, "held" | "run" | "tell">
   let finishing = false;
   let heard: { readonly id: string; readonly message: Message } | undefined;
   let timer: NodeJS.Timeout | undefined;
+  // What lies there from before is seen at once: a short run is over before the second look.
+  let waitMs = 0;
   let over = false;
   const look = async (): Promise<readonly RunEvent[] | undefined> => {
     for (const { id, message } of await held.messages()) {
@@ -48,7 +50,8 @@ export function hear({ held, run, tell }: Pick<RunSite, "held" | "run" | "tell">
         const again = (): void => {
           timer = setTimeout(() => {
             void look().then((events) => (events ? resolve(events) : over || again()));
-          }, lookEveryMs);
+          }, waitMs);
+          waitMs = lookEveryMs;
           // Nobody stays only to listen.
           timer.unref();
         };

@@ -81,8 +81,12 @@ describe("a session", () => {
     const others = { ...begin("a", 3), agent: "goose", continues: 2 };
     const run = after(
       atWork,
-      ...[limited("claude"), goesOn, opens("claude", "s1", 2)],
-      ...[limited("claude", later, "a", 2), others, { ...unable, attempt: 3, agent: "goose" }],
+      limited("claude"),
+      goesOn,
+      opens("claude", "s1", 2),
+      limited("claude", later, "a", 2),
+      others,
+      { ...unable, attempt: 3, agent: "goose" },
     );
     expect(phase(run).session).toMatchObject({ agent: "claude", attempt: 2, folder: 1 });
   });

@@ -578,8 +578,10 @@ const enoughWork = 10 * 60_000;
 
 type At<T extends RunEvent["type"]> = RecordedEvent & Of<T>;
 
-function released({ passed: _, ...phase }: PhaseProgress): PhaseProgress {
-  return phase.state.is === "pending" ? { ...phase, state: { is: "pending" } } : phase;
+function released(phase: PhaseProgress): PhaseProgress {
+  if (phase.state.is !== "pending") return phase;
+  const { passed: _, ...rest } = phase;
+  return { ...rest, state: { is: "pending" } };
 }
 
 const landedNow = (phase: PhaseProgress, landed: string, at: string): PhaseProgress =>

@@ -53,8 +53,8 @@ describe("a recording", () => {
       }),
     });
     expect(line).toEqual({
-      cwd: "/work/tree/a.txt",
-      store: "/home/dev/projects/-work-tree",
+      cwd: "/srv/tree/a.txt",
+      store: "/home/dev/projects/-srv-tree",
       url: "http://127.0.0.1:4000/v1",
       session: "00000000-0000-4000-8000-000000000001",
       again: "00000000-0000-4000-8000-000000000001",

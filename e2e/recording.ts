@@ -80,7 +80,7 @@ function steadier({ place, programs, ports }: Surroundings): (value: unknown) =>
     return known;
   };
   const folders: (readonly [string, string])[] = [
-    [place.tree, "/work/tree"],
+    [place.tree, "/srv/tree"],
     [place.home, "/home/dev"],
     [place.tmp, "/home/dev/tmp"],
     [programs, "/opt/agents"],

@@ -41,7 +41,7 @@ describe("Anthropic's Messages", () => {
   const asked = (...more: object[]) => ({
     model: "m",
     tools,
-    system: "Working directory: /work/tree",
+    system: "Working directory: /srv/tree",
     messages: [{ role: "user", content: prompt }, ...more],
   });
   const toolResult = { role: "user", content: [{ type: "tool_result", content: "fine" }] };
@@ -59,7 +59,7 @@ describe("Anthropic's Messages", () => {
       stop_reason: "tool_use",
       content: [
         { type: "text", text: "First this." },
-        { name: "Write", input: { file_path: "/work/tree/a.txt", content: "a\n" } },
+        { name: "Write", input: { file_path: "/srv/tree/a.txt", content: "a\n" } },
       ],
     });
   });
@@ -157,7 +157,7 @@ describe("Anthropic's Messages", () => {
       { say: `${protocol} in ${conversation.cwd}` },
     ]);
     const answer = await (await post("/v1/messages", asked())).json();
-    expect(answer).toMatchObject({ content: [{ text: "anthropic in /work/tree" }] });
+    expect(answer).toMatchObject({ content: [{ text: "anthropic in /srv/tree" }] });
     expect(requests).toMatchObject([
       { method: "POST", path: "/v1/messages", body: { model: "m" } },
     ]);

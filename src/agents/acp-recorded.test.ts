@@ -37,8 +37,8 @@ function replayed(profile: AcpProfile, file: string, permission: Ask["permission
   const talk = createAcpDialect(profile).converse({
     prompt: "Do it.",
     schema: {},
-    cwd: "/work/tree",
-    scratch: "/work/scratch",
+    cwd: "/srv/tree",
+    scratch: "/srv/scratch",
     permission,
     resultTool: { url: "http://127.0.0.1:4000/mcp" },
     ...(loaded && { resume: { session, tokens: 0 } }),

@@ -10,8 +10,8 @@ const plain: AcpProfile = { program: "agent", args: ["acp"] };
 const ask: Ask = {
   prompt: "# The brief",
   schema: { type: "object" },
-  cwd: "/work/tree",
-  scratch: "/work/scratch",
+  cwd: "/srv/tree",
+  scratch: "/srv/scratch",
   permission: "full",
   resultTool: { url: "http://127.0.0.1:5/token/mcp" },
 };
@@ -107,7 +107,7 @@ describe("the way into a session", () => {
     expect(talk.last).toMatchObject({
       method: "session/new",
       params: {
-        cwd: "/work/tree",
+        cwd: "/srv/tree",
         mcpServers: [{ type: "http", name: "autodev", url: ask.resultTool?.url, headers: [] }],
       },
     });
@@ -341,8 +341,8 @@ describe("the turn", () => {
     const call = (more: object, sessionUpdate = "tool_call_update"): Talk =>
       talk.update({ sessionUpdate, toolCallId: "1", ...more });
     call({ title: "write", kind: "edit", status: "pending" }, "tool_call");
-    call({ status: "in_progress", title: "Writing /work/tree/src/a.ts" });
-    const path = "/work/tree/src/a.ts";
+    call({ status: "in_progress", title: "Writing /srv/tree/src/a.ts" });
+    const path = "/srv/tree/src/a.ts";
     call({ content: [{ type: "diff", path, oldText: null, newText: "a" }] });
     call({ status: "completed" });
     call({ status: "completed", title: "late" });
@@ -363,14 +363,14 @@ describe("the turn", () => {
         status,
         content: [{ type: "diff", path, oldText: "a", newText: "b" }],
       });
-    call("1", "failed", "/work/tree/a");
-    call("2", "completed", "/work/other/b");
+    call("1", "failed", "/srv/tree/a");
+    call("2", "completed", "/srv/other/b");
     expect(talk.events.slice(1)).toEqual([
       { type: "tool", name: "edit", what: "", state: "started" },
       { type: "tool", name: "edit", what: "", state: "failed" },
       { type: "tool", name: "edit", what: "", state: "started" },
       { type: "tool", name: "edit", what: "", state: "done" },
-      { type: "file", path: "/work/other/b", change: "modify" },
+      { type: "file", path: "/srv/other/b", change: "modify" },
     ]);
   });
 

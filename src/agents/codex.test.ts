@@ -11,8 +11,8 @@ const ours: unknown = JSON.parse(resultSchema());
 const ask: Ask = {
   prompt: "# The brief\n",
   schema: ours,
-  cwd: "/work/tree",
-  scratch: "/work/scratch",
+  cwd: "/srv/tree",
+  scratch: "/srv/scratch",
   permission: "full",
 };
 const argsOf = (more: Partial<Ask> = {}): readonly string[] =>
@@ -82,7 +82,7 @@ describe("how Codex is started", () => {
     const { args, files } = codex.launch(ask);
     const option = args.find((arg) => arg.startsWith("--output-schema="));
     const file = option?.slice("--output-schema=".length) ?? "";
-    expect(path.dirname(file)).toBe("/work/scratch");
+    expect(path.dirname(file)).toBe("/srv/scratch");
     expect(JSON.parse(files?.[path.basename(file)] ?? "")).toEqual(strictSchema(ours));
   });
 });
@@ -120,7 +120,7 @@ describe("what Codex does", () => {
       completed({ type: "error", message: "Model metadata not found." }),
       completed({ type: "command_execution", command: "make", exit_code: 2, status: "completed" }),
       completed({ type: "command_execution", command: "make", status: "declined" }),
-      completed({ type: "file_change", changes: [{ path: "/work/tree/a" }, { path: "/b" }] }),
+      completed({ type: "file_change", changes: [{ path: "/srv/tree/a" }, { path: "/b" }] }),
     ]);
     const tool = (name: string, what: string, state: string): object => ({
       type: "tool",

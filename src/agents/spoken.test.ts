@@ -461,8 +461,8 @@ describe.each([
     const ask: Ask = {
       prompt: "",
       schema,
-      cwd: "/work/tree",
-      scratch: "/work/scratch",
+      cwd: "/srv/tree",
+      scratch: "/srv/scratch",
       permission: "full",
     };
 

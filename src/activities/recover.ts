@@ -26,6 +26,7 @@ import {
 } from "../git/worktrees.ts";
 import { diskTrouble } from "./attempt-phase.ts";
 import { removeCheckouts } from "./clean-checkout.ts";
+import { evidenceRef } from "./evidence.ts";
 import { copyPrefix, lockMark } from "./publish-index.ts";
 import { attemptFolder, interruptedRef, landedRef, type RunFolders } from "./run-site.ts";
 
@@ -74,7 +75,14 @@ async function checkTip(git: Git, run: PlanRun): Promise<Result<void>> {
     });
   }
   if ((await commitAt(git, landedRef(run.id))) === run.tip) return succeed(undefined);
-  return updateRefs(git, [{ ref: landedRef(run.id), to: run.tip }]);
+  // A landing that is not on record: its receipt goes with it, since another may land first now,
+  // and then this one is checked anew and has another.
+  const receipts = run.phases.flatMap(({ state }) =>
+    state.is === "verified" && state.check.evidence !== undefined
+      ? [{ ref: evidenceRef(state.check.evidence), to: null }]
+      : [],
+  );
+  return updateRefs(git, [{ ref: landedRef(run.id), to: run.tip }, ...receipts]);
 }
 
 /**

@@ -2053,7 +2053,7 @@ const heldOutQuiet: readonly Said[] = [
   "API errors: 500 Internal Server Error is shown as a page.",
   "The build failed: 401 from the registry, because the token in .npmrc is missing.",
   "Tests failed: 12 of 429",
-  "npm error 401 Unauthorized - GET https://registry.npmjs.org/@acme%2flib",
+  "npm error 401 Unauthorized - GET https://packages.example.com/@acme%2flib",
   "fatal: Authentication failed for 'https://github.com/acme/app.git/'",
   "remote: Invalid username or password.",
   "curl: (7) Failed to connect to localhost port 3000 after 0 ms: Connection refused",

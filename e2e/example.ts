@@ -20,7 +20,7 @@ export interface Example {
   readonly end: Readonly<Record<string, string>>;
 }
 
-/** `slowly`: how long each phase waits before it writes anything, in seconds. */
+/** `slowly`: how long each phase naps before it writes anything, in seconds; seen as `nap-2a`. */
 export function exampleFor({ slowly }: { readonly slowly: number }): Example {
   const place = makePlace();
   const folder = mkdtempSync(join(tmpdir(), "autodev-example-"));
@@ -45,7 +45,7 @@ export function exampleFor({ slowly }: { readonly slowly: number }): Example {
     const scripts: Record<string, Script> = {};
     for (const { commit, phase } of phases) {
       const changed = git("diff", "--name-status", "-z", `${commit}^`, commit).split("\0");
-      const steps: Step[] = slowly > 0 ? [{ bash: `sleep ${slowly}` }] : [];
+      const steps: Step[] = slowly > 0 ? [{ bash: `sh -c 'sleep ${slowly}; :' nap-${phase}` }] : [];
       const files: Changed = { created: [], modified: [], deleted: [] };
       for (let at = 0; at + 1 < changed.length; at += 2) {
         const [how, name = ""] = [changed[at], changed[at + 1]];

@@ -60,11 +60,14 @@ describe.concurrent("six phases by Claude Code and Codex, at the same time", () 
       const trust = `--trust-sha256=${await project.trust(examplePlan)}`;
       const build = ["build", examplePlan, "--commit=auto", "--jobs=3", trust];
       const first = project.start(...build);
-      const atWork = async (): Promise<boolean> => {
-        const opened = (await eventsOf(project)).filter(({ type }) => type === "session-opened");
-        return ["2a", "2b"].every((phase) => opened.some((event) => event.phase === phase));
+      // Their tools run: no agent goes on with a conversation of which it has kept nothing yet.
+      const atWork = (): boolean => {
+        const running = processesOf(project.place);
+        return ["nap-2a", "nap-2b"].every((nap) =>
+          running.some(({ command }) => command.includes(nap)),
+        );
       };
-      await until(async () => first.exitCode !== null || (await atWork()), "2A and 2B at work");
+      await until(() => first.exitCode !== null || atWork(), "2A and 2B at work");
       first.kill("SIGKILL");
       expect((await first.ended).signal).toBe("SIGKILL");
       await until(() => processesOf(project.place).length === 0, "nothing is left of a dead run");

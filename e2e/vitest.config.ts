@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: ["e2e/*.e2e.ts"],
     pool: "forks",
-    // One file after the other, two agents at a time: they are heavy.
-    fileParallelism: false,
+    // Two files and two agents of each at a time: they are heavy, but wait for much of their time.
+    maxWorkers: 2,
     maxConcurrency: 2,
     setupFiles: ["e2e/bare-environment.ts"],
     testTimeout: 180_000,

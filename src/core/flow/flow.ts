@@ -1,34 +1,92 @@
 /**
- * A flow is data: numbered steps, each done by a skill, and what on disk proves it.
- * Probes are questions about a survey (facts gathered elsewhere); no probe touches a disk.
+ * A flow is data: numbered steps, each done by a skill, what on disk proves it, what comes next.
+ * Whoever writes one writes exactly this, as YAML (see flow-file.ts for its schema).
  */
-export type Probe =
-  | { readonly filled: string }
-  | { readonly exists: string }
-  | { readonly folderHolds: string }
-  | { readonly says: string; readonly text: RegExp }
-  | { readonly all: readonly Probe[] }
-  | { readonly any: readonly Probe[] }
-  | { readonly no: Probe };
+export interface Flow {
+  readonly name: string;
+  readonly about: string;
+  readonly steps: readonly Step[];
+  /**
+   * Parts that are judged by themselves, from one step to another; absent: the flow is one. What
+   * lies before the part that a project is in is history.
+   */
+  readonly stretches?: readonly (readonly [from: string, to: string])[];
+  /** Where a project goes on that has come to this flow's end, at its next invocation. */
+  readonly onward?: { readonly flow: string; readonly step: string };
+}
 
 export interface Step {
   readonly step: string;
   readonly name: string;
-  /** Absent: a human checkpoint, or a step that only loops. */
+  /** Absent: a person's own step (`confirms`), or one where a session ends (`rests`). */
   readonly skill?: string;
   readonly mode?: string;
+  /** People are asked whether they want it. */
   readonly optional?: boolean;
-  readonly conditional?: boolean;
+  /** Only where it has something to do. */
+  readonly applies?: Condition;
   /** Absent: only the state can tell whether this step is done. */
   readonly done?: Probe;
+  /** What has to hold besides, of a step that is under way. */
+  readonly finished?: Probe;
+  /** What stays of it when later steps have used up the rest; absent: all of `done`. */
+  readonly leaves?: Probe;
+  /** A file in which the skill keeps its own place, as JSON. */
+  readonly progress?: string;
+  /** Sub-steps, by name, that need the tracker. */
+  readonly tracker?: readonly string[];
+  /** What people are asked when it is done, before anything follows. */
+  readonly asks?: "research-round";
+  /** A file with a line that only a person sets, and that line. */
+  readonly confirms?: { readonly file: string; readonly line: string };
+  /** Nothing is done here: the session ends, and the next one goes on. */
+  readonly rests?: boolean;
+  /** Absent: the next of the list, in the same session. */
+  readonly then?: Chain;
 }
 
-export interface Flow {
-  readonly name: string;
-  readonly steps: readonly Step[];
-  /** Steps after which the session ends before the next one begins. */
-  readonly boundaryAfter: readonly string[];
+/** A chain without a boundary is followed at once. */
+export interface Chain {
+  /** Absent: the next of the list; `done`: the end. */
+  readonly step?: string;
+  /** A new cycle begins with it. */
+  readonly cycle?: "next";
+  readonly boundary?: Boundary;
 }
+
+export interface Boundary {
+  /** What has just been completed, as a sentence's beginning: "Decompose complete". */
+  readonly title: string;
+  /** What is next, as people call it: "implementation". */
+  readonly next: string;
+  /** For the last session's notes. */
+  readonly notes: string;
+}
+
+/** Neither holds: people are asked. */
+export interface Condition {
+  readonly yes: Probe;
+  readonly no: Probe;
+  /** As a question about the project: "Does it have a user interface?" */
+  readonly question: string;
+  /** A file that says that it was skipped, for those who have nothing but the folders. */
+  readonly marker?: string;
+}
+
+/** Questions about a survey; patterns are relative to `_docs/`, and `{cycle}` is the cycle. */
+export type Probe =
+  | { readonly filled: string }
+  | { readonly exists: string }
+  | { readonly folder: string }
+  /** One of the files that match has such a line; a regular expression, without regard to case. */
+  | { readonly file: string; readonly says: string }
+  /** A file with a date in its name, not from before this cycle. */
+  | { readonly dated: string }
+  /** The skill of an earlier step has said so, in this cycle. */
+  | { readonly reported: string }
+  | { readonly all: readonly Probe[] }
+  | { readonly any: readonly Probe[] }
+  | { readonly no: Probe };
 
 /** What core may not look up by itself: paths are relative to `_docs/`, with forward slashes. */
 export interface Survey {
@@ -41,22 +99,96 @@ export interface Survey {
   readonly members: number;
 }
 
-export function holds(probe: Probe, survey: Survey, cycle: number): boolean {
-  const docs = survey.docs ?? new Map<string, number>();
-  if ("all" in probe) return probe.all.every((each) => holds(each, survey, cycle));
-  if ("any" in probe) return probe.any.some((each) => holds(each, survey, cycle));
-  if ("no" in probe) return !holds(probe.no, survey, cycle);
-  if ("folderHolds" in probe) {
-    const folder = `${probe.folderHolds}/`;
-    return [...docs.keys()].some((path) => path.startsWith(folder));
-  }
-  if ("says" in probe) return probe.text.test(survey.texts.get(probe.says) ?? "");
-  const wanted = "filled" in probe ? probe.filled : probe.exists;
-  const pattern = patternOf(wanted.replaceAll("{cycle}", String(cycle)));
-  const filled = "filled" in probe;
-  return [...docs].some(([path, size]) => (filled ? size > 0 : true) && pattern.test(path));
+/** In which a probe is asked. */
+export interface Time {
+  readonly cycle: number;
+  /** The day on which the cycle began; absent: nobody knows, and every date will do. */
+  readonly since?: string;
+  readonly reported?: readonly string[];
 }
 
+export function holds(probe: Probe, survey: Survey, time: Time): boolean {
+  const docs = survey.docs ?? new Map<string, number>();
+  if ("all" in probe) return probe.all.every((each) => holds(each, survey, time));
+  if ("any" in probe) return probe.any.some((each) => holds(each, survey, time));
+  if ("no" in probe) return !holds(probe.no, survey, time);
+  if ("reported" in probe) return time.reported?.includes(probe.reported) === true;
+  if ("folder" in probe) {
+    const folder = `${probe.folder}/`;
+    // A file whose name begins with a dot only keeps a folder in git, or marks something.
+    for (const path of docs.keys())
+      if (path.startsWith(folder) && !/(?:^|\/)\.[^/]*$/.test(path)) return true;
+    return false;
+  }
+  if ("file" in probe) {
+    const [pattern, line] = [globOf(probe.file, time), new RegExp(probe.says, "im")];
+    for (const [path, text] of survey.texts) if (pattern.test(path) && line.test(text)) return true;
+    return false;
+  }
+  if ("dated" in probe) {
+    const pattern = globOf(probe.dated, time);
+    const since = time.since?.slice(0, 10) ?? "";
+    for (const path of docs.keys())
+      if (pattern.test(path) && (dateIn(path) ?? "") >= since) return true;
+    return false;
+  }
+  const pattern = globOf("filled" in probe ? probe.filled : probe.exists, time);
+  const least = "filled" in probe ? 1 : 0;
+  for (const [path, size] of docs) if (size >= least && pattern.test(path)) return true;
+  return false;
+}
+
+/** Of files, whose text a probe of this flow may have to look into. */
+export function textsWanted(flow: Flow, time: Time): RegExp[] {
+  const inside = (probe: Probe | undefined): RegExp[] => {
+    if (!probe) return [];
+    if ("file" in probe) return [globOf(probe.file, time)];
+    if ("all" in probe) return probe.all.flatMap(inside);
+    if ("any" in probe) return probe.any.flatMap(inside);
+    return "no" in probe ? inside(probe.no) : [];
+  };
+  return flow.steps.flatMap(({ done, finished, leaves, applies, progress, confirms }) => [
+    ...[done, finished, leaves, applies?.yes, applies?.no].flatMap(inside),
+    ...[progress, confirms?.file].flatMap((file) =>
+      file === undefined ? [] : [globOf(file, time)],
+    ),
+  ]);
+}
+
+const dateIn = (path: string): string | undefined =>
+  /(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)/.exec(path.slice(path.lastIndexOf("/") + 1))?.[0];
+
 /** `*` stands for anything but a slash. */
-const patternOf = (glob: string): RegExp =>
-  new RegExp(`^${glob.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*")}$`);
+export const globOf = (glob: string, { cycle }: Pick<Time, "cycle">): RegExp => {
+  const plain = glob.replaceAll("{cycle}", String(cycle));
+  return new RegExp(
+    `^${plain.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*")}$`,
+    "u",
+  );
+};
+
+// ── the chain ──────────────────────────────────────────────────────────────────────────────────
+
+export const stepIn = (flow: Flow, step: string): Step | undefined =>
+  flow.steps.find((each) => each.step === step);
+
+/** What follows a step; undefined: nothing, the flow is done. */
+export function afterStep(flow: Flow, step: string): { step: Step; cycle: "next" | "same" } | undefined {
+  const at = flow.steps.findIndex((each) => each.step === step);
+  const { then } = flow.steps[at] ?? {};
+  if (then?.step === "done") return undefined;
+  const next = then?.step === undefined ? flow.steps[at + 1] : stepIn(flow, then.step);
+  return next && { step: next, cycle: then?.cycle ?? "same" };
+}
+
+/** The steps that are judged together with this one. */
+export function stretchOf(flow: Flow, step: string): readonly Step[] {
+  const indexOf = (wanted: string): number =>
+    flow.steps.findIndex((each) => each.step === wanted);
+  const at = indexOf(step);
+  for (const [from, to] of flow.stretches ?? []) {
+    if (at >= indexOf(from) && at <= indexOf(to))
+      return flow.steps.slice(indexOf(from), indexOf(to) + 1);
+  }
+  return flow.steps;
+}

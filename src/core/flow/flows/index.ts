@@ -5,5 +5,5 @@ import { metaRepo } from "./meta-repo.ts";
 
 export const builtInFlows: readonly Flow[] = [greenfield, existingCode, metaRepo];
 
-export const flowNamed = (name: string): Flow | undefined =>
-  builtInFlows.find((flow) => flow.name === name);
+export const flowNamed = (name: string, flows: readonly Flow[] = builtInFlows): Flow | undefined =>
+  flows.find((flow) => flow.name === name);

@@ -55,7 +55,9 @@ const StepFile = z.strictObject({
     .describe("Only where it has something to do; if neither holds, people are asked."),
   done: ProbeFile.exactOptional().describe("What proves it; absent: only the state can tell."),
   finished: ProbeFile.exactOptional().describe("What has to hold besides while it is under way."),
-  leaves: ProbeFile.exactOptional().describe("What stays of it when later steps have used the rest."),
+  leaves: ProbeFile.exactOptional().describe(
+    "What stays of it when later steps have used the rest.",
+  ),
   progress: pattern.exactOptional().describe("Where the skill keeps its own place, as JSON."),
   tracker: z.array(name).exactOptional().describe("Sub-steps that need the tracker."),
   asks: z.literal("research-round").exactOptional(),
@@ -90,15 +92,15 @@ export interface FlowFault {
 
 export function faultsOf(flow: Flow, flows: readonly Flow[]): FlowFault[] {
   const faults: FlowFault[] = [];
-  const fault = (path: FlowFault["path"], message: string): void => void faults.push({ path, message });
+  const fault = (path: FlowFault["path"], message: string): void =>
+    void faults.push({ path, message });
   const seen = new Map<string, number>();
   for (const [at, step] of flow.steps.entries()) {
     const here = (key: string): FlowFault["path"] => ["steps", at, key];
     if (seen.has(step.step)) fault(here("step"), `there is a step ${step.step} before`);
     seen.set(step.step, at);
     const ways = [step.skill, step.confirms, step.rests].filter((way) => way !== undefined);
-    if (ways.length !== 1)
-      fault(here("name"), "a step has one of skill, confirms and rests");
+    if (ways.length !== 1) fault(here("name"), "a step has one of skill, confirms and rests");
     if (step.finished && !step.done) fault(here("finished"), "without done, it proves nothing");
     if (step.leaves && !step.done) fault(here("leaves"), "without done, it proves nothing");
     const to = step.then?.step;
@@ -117,7 +119,10 @@ export function faultsOf(flow: Flow, flows: readonly Flow[]): FlowFault[] {
     else if (!stepIn(target, step)) fault(["onward"], `${other} has no step ${step}`);
   }
   if (!endsOrRests(flow))
-    fault(["steps"], "it goes round for ever: no step ends, rests, begins a cycle or has a boundary");
+    fault(
+      ["steps"],
+      "it goes round for ever: no step ends, rests, begins a cycle or has a boundary",
+    );
   return faults;
 }
 

@@ -173,7 +173,10 @@ export const stepIn = (flow: Flow, step: string): Step | undefined =>
   flow.steps.find((each) => each.step === step);
 
 /** What follows a step; undefined: nothing, the flow is done. */
-export function afterStep(flow: Flow, step: string): { step: Step; cycle: "next" | "same" } | undefined {
+export function afterStep(
+  flow: Flow,
+  step: string,
+): { step: Step; cycle: "next" | "same" } | undefined {
   const at = flow.steps.findIndex((each) => each.step === step);
   const { then } = flow.steps[at] ?? {};
   if (then?.step === "done") return undefined;
@@ -183,8 +186,7 @@ export function afterStep(flow: Flow, step: string): { step: Step; cycle: "next"
 
 /** The steps that are judged together with this one. */
 export function stretchOf(flow: Flow, step: string): readonly Step[] {
-  const indexOf = (wanted: string): number =>
-    flow.steps.findIndex((each) => each.step === wanted);
+  const indexOf = (wanted: string): number => flow.steps.findIndex((each) => each.step === wanted);
   const at = indexOf(step);
   for (const [from, to] of flow.stretches ?? []) {
     if (at >= indexOf(from) && at <= indexOf(to))

@@ -24,9 +24,9 @@ export interface Scan {
 export function scanPosition(flowName: string, survey: Survey, cycle = 1): Scan {
   const flow = flowNamed(flowName) ?? (flowNamed("greenfield") as Flow);
   const steps = flow.steps;
-  const missing = steps.findIndex((step) => step.done && !holds(step.done, survey, cycle));
+  const missing = steps.findIndex((step) => step.done && !holds(step.done, survey, { cycle }));
   const proven = steps.findLastIndex(
-    (step, at) => step.done && (missing < 0 || at < missing) && holds(step.done, survey, cycle),
+    (step, at) => step.done && (missing < 0 || at < missing) && holds(step.done, survey, { cycle }),
   );
   const between = steps.slice(proven + 1, missing < 0 ? steps.length : missing);
   const found = between[0] ?? steps[Math.max(missing, 0)] ?? steps[0];

@@ -24,7 +24,10 @@ export type SkillPhase = z.infer<typeof SkillPhase>;
 const Artifact = z.strictObject({
   path,
   least: z.int().min(1).default(1).describe("How many such files there have to be."),
-  optional: z.boolean().default(false).describe("It may be absent; if it is there, the rest holds."),
+  optional: z
+    .boolean()
+    .default(false)
+    .describe("It may be absent; if it is there, the rest holds."),
   sections: z
     .array(z.string())
     .default([])
@@ -33,11 +36,16 @@ const Artifact = z.strictObject({
     .array(z.string())
     .default([])
     .describe("A table that has these columns, in this order, and a row."),
-  fields: z.array(z.string()).default([]).describe("Lines such as `**Task**: …`, none of them empty."),
+  fields: z
+    .array(z.string())
+    .default([])
+    .describe("Lines such as `**Task**: …`, none of them empty."),
   says: z.string().exactOptional().describe("A regular expression; some line is like this."),
   mentions: path
     .exactOptional()
-    .describe("Every file that matches is named in it: by its name, with or without .md, or its id."),
+    .describe(
+      "Every file that matches is named in it: by its name, with or without .md, or its id.",
+    ),
 });
 export type Artifact = z.infer<typeof Artifact>;
 

@@ -51,7 +51,10 @@ export const greenfield: Flow = {
             { file: "02_document/components/*/*.md", says: speaksOf },
           ],
         },
-        no: { file: "02_document/architecture.md", says: "\\b(?:no|without(?: a| any)?) (?:graphical )?(?:user interface|ui|gui|front-?end)\\b" },
+        no: {
+          file: "02_document/architecture.md",
+          says: "\\b(?:no|without(?: a| any)?) (?:graphical )?(?:user interface|ui|gui|front-?end)\\b",
+        },
         question: "does the project have a user interface?",
         marker: "02_document/ui_mockups/.autodev-step4-marker",
       },

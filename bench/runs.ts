@@ -83,9 +83,15 @@ function openBench(folder: string): Bench {
 /** Noted by a recording, nothing otherwise. */
 const noting = (what: string): string => `\${BENCH_NOTE:-:} ${what}`;
 
+/**
+ * A fixed number of files, so that the last phases have no larger tree to check out than the first;
+ * even, so that the two chains never share one.
+ */
+const files = 20;
+
 const agent = [
   noting("agent"),
-  'echo "$AUTODEV_PHASE" > "phase-$AUTODEV_PHASE.txt"',
+  `echo "$AUTODEV_PHASE" > "file-$((AUTODEV_PHASE % ${files})).txt"`,
   `printf '{"phase_id":"%s","status":"complete","tasks":{"total":1,"completed":1}}' "$AUTODEV_PHASE" > "$AUTODEV_RESULT"`,
   noting("end"),
 ].join("; ");
@@ -95,7 +101,7 @@ const gate = [noting("gate"), "true", noting("end")].join("; ");
 function planOf(phases: number): string {
   const row = (n: number): string => `| ${n} | P${n} | ${n > 2 ? n - 2 : "-"} | - | 1 | ⬜ |`;
   const phase = (n: number): string =>
-    `### Phase ${n}: P${n}\n#### Tasks\n- [ ] Write phase-${n}.txt\n#### Definition of Done\n- [ ] It is there\n`;
+    `### Phase ${n}: P${n}\n#### Tasks\n- [ ] Write file-${n % files}.txt\n#### Definition of Done\n- [ ] It is there\n`;
   const numbers = Array.from({ length: phases }, (_, at) => at + 1);
   return [
     "# A plan that asks for little\n",

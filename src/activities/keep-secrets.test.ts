@@ -11,6 +11,7 @@ async function told(
 ): Promise<{ events: AgentEvent[]; outcome: AgentOutcome }> {
   const agent: Agent = {
     name: "mine",
+    speaks: "words",
     async run(_, { emit }) {
       for (const event of events) emit(event);
       return outcome;

@@ -13,7 +13,9 @@ export const keepingSecrets = (agent: Agent): Agent => ({
     const emit = (event: AgentEvent): void =>
       // A raw line is masked already, and an id is needed as it is.
       run.emit(event.type === "raw" || event.type === "session" ? event : masked(event, secrets));
-    return masked(await agent.run(brief, { ...run, emit }), secrets);
+    // Without a dialect it says nothing but lines, each of which was masked as it came.
+    const heard = agent.speaks === undefined ? run : { ...run, emit };
+    return masked(await agent.run(brief, heard), secrets);
   },
 });
 

@@ -163,15 +163,20 @@ async function withdrawLapsed(held: Held): Promise<Result<unknown>> {
 
 const plain = (
   question: Question,
-): Omit<Decision, "id" | "askedAt" | "answer" | "withdrawn" | "options"> & {
+): Omit<Decision, "id" | "askedAt" | "answer" | "withdrawn" | "options" | "facts"> & {
   options: { key: string; text: string; notes?: string[] }[];
-} => ({
-  ...question,
-  options: question.options.map(({ notes, ...option }) => ({
-    ...option,
-    ...(notes && { notes: [...notes] }),
-  })),
-});
+  facts?: string[];
+} => {
+  const { facts, ...rest } = question;
+  return {
+    ...rest,
+    ...(facts && { facts: [...facts] }),
+    options: question.options.map(({ notes, ...option }) => ({
+      ...option,
+      ...(notes && { notes: [...notes] }),
+    })),
+  };
+};
 
 /** Renames first (an old form under the new name is read all the same), then records and writes. */
 export async function migrate(project: Project, held: Held, to: Form): Promise<Result<Migrated>> {

@@ -7,6 +7,16 @@ export interface DecisionOption {
   readonly text: string;
   /** Said below the option, each on a line of its own. */
   readonly notes?: readonly string[];
+  /** What follows from it at once; absent: whoever asked looks at the answer. */
+  readonly brings?: Effect;
+}
+
+/** What people can want of a flow at any time; it is recorded with the answer. */
+export const effects = ["skip", "back", "roll-back"] as const;
+
+export interface Effect {
+  readonly do: (typeof effects)[number];
+  readonly step: string;
 }
 
 export interface Question {
@@ -25,6 +35,12 @@ export interface Question {
   readonly destructive?: boolean;
   /** What waits for the answer. */
   readonly blocks: string;
+  /** Instead of "DECISION REQUIRED"; empty: the question stands alone. */
+  readonly title?: string;
+  /** Known about it, said before the options, each on a line of its own. */
+  readonly facts?: readonly string[];
+  /** Said below the recommendation. */
+  readonly warning?: string;
 }
 
 export interface Decision extends Question {
@@ -69,16 +85,19 @@ export function keyDecisionLine(decision: Question, { key, at }: Answer): string
 const rule = "═".repeat(38);
 
 /** The block as people know it: 38 rules, one leading space. */
-export function decisionBlock(decision: Question, title = "DECISION REQUIRED"): string[] {
+export function decisionBlock(decision: Question): string[] {
+  const { title = "DECISION REQUIRED", question, facts = [], options, warning } = decision;
   return [
     rule,
-    ` ${title}: ${decision.question}`,
+    ` ${title === "" ? "" : `${title}: `}${question}`,
     rule,
-    ...decision.options.flatMap((option) => [
+    ...(facts.length > 0 ? [...facts.map((fact) => ` ${fact}`), rule] : []),
+    ...options.flatMap((option) => [
       ` ${option.key}) ${option.text}`,
       ...(option.notes ?? []).map((note) => `    ${note}`),
     ]),
     rule,
+    ...(warning === undefined ? [] : [` Warning: ${warning}`, rule]),
     ` Recommendation: ${decision.recommendation} — ${decision.reason}`,
     rule,
   ];

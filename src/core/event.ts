@@ -4,6 +4,7 @@
  * may gain keys from a newer release of the same format: unknown keys are kept, never refused.
  */
 import { z } from "zod";
+import { effects } from "./decision.ts";
 import { runEvents } from "./plan/run-event.ts";
 
 const SubStep = z.object({
@@ -60,8 +61,79 @@ const StepStarted = z.object({
   step: z.string(),
   name: z.string(),
   cycle: z.int().min(1).exactOptional(),
+  /** What becomes of artifacts that were there before. */
+  treats: z.enum(["resume", "overwrite"]).exactOptional(),
 });
 const SubStepReported = z.object({ type: z.literal("sub-step-reported"), subStep: SubStep });
+/** A person wants a step done that was over: tried anew, or once more from its beginning. */
+const StepReopened = z.object({
+  type: z.literal("step-reopened"),
+  step: z.string(),
+  name: z.string(),
+  how: z.enum(["retry", "back", "rollback", "re-run"]),
+});
+/** A person wants nothing done here for now; what is asked next is asked on a new occasion. */
+const StepAborted = z.object({ type: z.literal("step-aborted"), reason: z.string() });
+/** What was completed or rolled back is in a commit of ours; `why`: it is not, and will not be. */
+const StepCommitted = z.object({
+  type: z.literal("step-committed"),
+  step: z.string(),
+  commit: z.string().exactOptional(),
+  why: z.string().exactOptional(),
+});
+/** A rollback was wanted: `step-reopened` tells when it has been carried out. */
+const RollbackChosen = z.object({
+  type: z.literal("rollback-chosen"),
+  step: z.string(),
+  name: z.string(),
+});
+
+/** An agent begins to work by a skill; numbered before it begins, and never again. */
+const SkillStarted = z.object({
+  type: z.literal("skill-started"),
+  session: z.int().min(1),
+  step: z.string(),
+  skill: z.string(),
+  mode: z.string().exactOptional(),
+  agent: z.string(),
+  /** The agent's own session that it goes on with. */
+  resumes: z.string().exactOptional(),
+});
+/** From here on the agent can go on with it. */
+const SkillSessionOpened = z.object({
+  type: z.literal("skill-session-opened"),
+  session: z.int().min(1),
+  id: z.string(),
+  model: z.string().exactOptional(),
+});
+const SkillUsageCounted = z.object({
+  type: z.literal("skill-usage-counted"),
+  session: z.int().min(1),
+  tokens: z.number().min(0),
+  cost: z.number().min(0).exactOptional(),
+});
+/** How a session ended; what follows from it stands in the events beside it. */
+const SkillEnded = z.object({
+  type: z.literal("skill-ended"),
+  session: z.int().min(1),
+  how: z.enum(["done", "failed", "asked", "context", "stuck", "stopped", "limited", "unable"]),
+  reason: z.string().exactOptional(),
+  /** What the skill says of the project, for conditions of later steps. */
+  reports: z.array(z.string()).exactOptional(),
+  /** Not before. */
+  until: z.string().exactOptional(),
+  /** What it asks people. */
+  asks: z
+    .object({
+      question: z.string(),
+      options: z.array(z.string()).min(2).max(4),
+      recommendation: z.string(),
+      reason: z.string(),
+    })
+    .exactOptional(),
+});
+/** A sub-step is left out, because a person said so. */
+const SubStepSkipped = z.object({ type: z.literal("sub-step-skipped"), next: SubStep });
 const StepRetried = z.object({ type: z.literal("step-retried"), reason: z.string() });
 const StepFailed = z.object({ type: z.literal("step-failed"), blocker: z.string() });
 const StepCompleted = z.object({ type: z.literal("step-completed"), outcome: z.string() });
@@ -73,7 +145,15 @@ const StepEntered = z.object({
   step: z.string(),
   name: z.string(),
   cycle: z.int().min(1),
+  /** Absent: by the chain. */
+  why: z.enum(["answered", "corrected", "onward"]).exactOptional(),
+  /** Steps before it that are not to be done. */
+  skips: z.array(z.string()).exactOptional(),
+  /** A session ends before it. */
+  boundary: z.boolean().exactOptional(),
 });
+/** A person goes on without what these steps leave. */
+const StepsExcused = z.object({ type: z.literal("steps-excused"), steps: z.array(z.string()) });
 /** A person said what a status of their own means. */
 const StatusSet = z.object({ type: z.literal("status-set"), status: z.string() });
 const SessionEnded = z.object({
@@ -106,6 +186,7 @@ const DecisionAsked = z.object({
           key: z.string().regex(/^[A-D]$/),
           text: z.string(),
           notes: z.array(z.string()).exactOptional(),
+          brings: z.object({ do: z.enum(effects), step: z.string() }).exactOptional(),
         }),
       )
       .min(2)
@@ -113,6 +194,9 @@ const DecisionAsked = z.object({
     recommendation: z.string(),
     reason: z.string(),
     destructive: z.boolean().exactOptional(),
+    title: z.string().exactOptional(),
+    facts: z.array(z.string()).exactOptional(),
+    warning: z.string().exactOptional(),
     blocks: z.string(),
     askedAt: z.string(),
   }),
@@ -141,12 +225,22 @@ const JournalRepaired = z.object({
 export const Event = z.discriminatedUnion("type", [
   StateFileAdopted,
   StepEntered,
+  StepsExcused,
   StepStarted,
   SubStepReported,
   StepRetried,
   StepFailed,
   StepCompleted,
   StepSkipped,
+  StepReopened,
+  StepAborted,
+  StepCommitted,
+  RollbackChosen,
+  SkillStarted,
+  SkillSessionOpened,
+  SkillUsageCounted,
+  SkillEnded,
+  SubStepSkipped,
   StatusSet,
   SessionEnded,
   BlockerRaised,

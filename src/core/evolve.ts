@@ -4,6 +4,7 @@
  */
 import { type Decision, isOpen, keyDecisionLine } from "./decision.ts";
 import type { RecordedEvent } from "./event.ts";
+import { type Course, evolveCourse } from "./flow/course.ts";
 import { evolveFlow } from "./flow/evolve.ts";
 import type { Generation, Variant } from "./flow/generations.ts";
 import { renderStateFile } from "./flow/render.ts";
@@ -25,6 +26,8 @@ export interface AdoptedFile {
 
 export interface ProjectState {
   readonly flow?: FlowState;
+  /** How the flow came to where it is. */
+  readonly course?: Course;
   readonly stateFile?: AdoptedFile;
   /** Absent: "pointer". */
   readonly sections?: Sections;
@@ -37,6 +40,7 @@ export const nothingYet: ProjectState = { decisions: {} };
 
 export function evolve(state: ProjectState, event: RecordedEvent): ProjectState {
   const flow = evolveFlow(state.flow, event);
+  const course = evolveCourse(state.course, state.flow, event);
   switch (event.type) {
     case "state-file-adopted": {
       const { path, text, generation, variant, seq } = event;
@@ -51,7 +55,7 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
         adoptedAt: seq,
         generationSince: sameForm ? before.generationSince : seq,
       };
-      return { ...state, ...(flow && { flow }), stateFile };
+      return { ...state, ...(flow && { flow }), ...(course && { course }), stateFile };
     }
     case "sections-chosen":
       return { ...state, sections: event.sections };
@@ -82,7 +86,8 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
       const before = state.runs?.[event.run];
       const run = evolveRun(before, event);
       if (run && run !== before) return { ...state, runs: { ...state.runs, [event.run]: run } };
-      return flow === state.flow || !flow ? state : { ...state, flow };
+      if (flow === state.flow && course === state.course) return state;
+      return { ...state, ...(flow && { flow }), ...(course && { course }) };
     }
   }
 }

@@ -7,7 +7,7 @@ export type { Finding } from "./finding.ts";
 export * from "./flow/flow.ts";
 export { builtInFlows, flowNamed } from "./flow/flows/index.ts";
 export * from "./flow/generations.ts";
-export { scanPosition, whichFlow } from "./flow/locate.ts";
+export { flowsThatFit, scanPosition } from "./flow/locate.ts";
 export { type Opening, openingMove } from "./flow/opening.ts";
 export { type Reading as StateFileReading, readPosition } from "./flow/position.ts";
 export { convertStateFile, currentForm, type Form, renderStateFile } from "./flow/render.ts";

@@ -9,15 +9,20 @@ export function evolveFlow(
 ): FlowState | undefined {
   if (event.type === "state-file-adopted") return event.state;
   if (event.type === "step-entered") {
-    const { flow: name, step, cycle } = event;
+    const { flow: name, step, cycle, skips = [] } = event;
+    const base = flow ?? flowStateAt({ ...unset, flow: name, step, name: event.name, cycle });
+    // Numbers of another flow, or of the cycle before, say nothing here.
+    const isSame = base.flow === name && base.cycle === cycle;
     return {
-      ...(flow ?? flowStateAt({ ...unset, flow: name, step, name: event.name, cycle })),
+      ...base,
+      skipped: [...(isSame ? base.skipped : []), ...skips],
       flow: name,
       step,
       name: event.name,
-      status: "not_started",
+      status: step === "done" ? "completed" : "not_started",
       subStep: awaitingInvocation,
       retryCount: 0,
+      retryLog: [],
       cycle,
     };
   }
@@ -35,6 +40,12 @@ export function evolveFlow(
       };
     case "sub-step-reported":
       return { ...flow, status: "in_progress", subStep: event.subStep };
+    case "sub-step-skipped":
+      return { ...flow, subStep: event.next };
+    case "steps-excused":
+      return { ...flow, skipped: [...new Set([...flow.skipped, ...event.steps])] };
+    case "step-reopened":
+      return reopened(flow, event);
     case "step-retried":
       return {
         ...flow,
@@ -60,7 +71,7 @@ export function evolveFlow(
         retryCount: 0,
         retryLog: [],
         completed: [
-          ...flow.completed.filter((row) => row.step !== flow.step),
+          ...flow.completed.filter((row) => row.step !== flow.step || row.name !== flow.name),
           {
             step: flow.step,
             name: flow.name,
@@ -98,6 +109,24 @@ export function evolveFlow(
     default:
       return flow;
   }
+}
+
+/** Tried anew, it goes on where it was; done once more, it begins at the beginning. */
+function reopened(
+  flow: FlowState,
+  { step, name, how }: Extract<RecordedEvent, { type: "step-reopened" }>,
+): FlowState {
+  return {
+    ...flow,
+    step,
+    name,
+    status: how === "retry" || how === "rollback" ? "in_progress" : "not_started",
+    subStep: how === "retry" ? flow.subStep : awaitingInvocation,
+    retryCount: 0,
+    retryLog: [],
+    skipped: flow.skipped.filter((each) => each !== step),
+    completed: flow.completed.filter((row) => row.step !== step || row.name !== name),
+  };
 }
 
 const unset = { status: "not_started", subStep: awaitingInvocation, retryCount: 0 };

@@ -3,7 +3,8 @@
  * cannot be understood is never guessed: it becomes a correction line, and for `step` and
  * `sub_step` the reading is not `understood`, so that the folders decide.
  */
-import { flowNamed } from "./flows/index.ts";
+import type { Flow } from "./flow.ts";
+import { builtInFlows, flowNamed } from "./flows/index.ts";
 import { fromGeneration1, fromGeneration2, type Generation, type Variant } from "./generations.ts";
 import {
   blockersIn,
@@ -32,7 +33,11 @@ export interface Reading {
   readonly corrections: readonly string[];
 }
 
-export function readPosition(file: StateFile, path: string): Reading {
+export function readPosition(
+  file: StateFile,
+  path: string,
+  flows: readonly Flow[] = builtInFlows,
+): Reading {
   const corrections: string[] = [];
   const correct = (field: FieldPath, sentence: string): void => {
     const line = lineOf(file, field);
@@ -42,7 +47,7 @@ export function readPosition(file: StateFile, path: string): Reading {
   const subStep = readSubStep(file);
   if (!subStep) correct("sub_step", "sub_step is not understood; the folders decide the position");
 
-  const place = readStep(file, generation, correct);
+  const place = readStep(file, generation, correct, flows);
   const moved = place?.moved === true;
   const base = place ?? {
     flow: valueOf(file, "flow") ?? "",
@@ -104,7 +109,12 @@ interface Place {
   readonly moved?: boolean;
 }
 
-function readStep(file: StateFile, generation: Generation, correct: Correct): Place | undefined {
+function readStep(
+  file: StateFile,
+  generation: Generation,
+  correct: Correct,
+  flows: readonly Flow[],
+): Place | undefined {
   const flow = valueOf(file, "flow") ?? "";
   const step = valueOf(file, "step") ?? "";
   const name = valueOf(file, "name") ?? "";
@@ -115,7 +125,7 @@ function readStep(file: StateFile, generation: Generation, correct: Correct): Pl
   if (step.toLowerCase() === "done") {
     return { flow: flow || flowOfCompleted(file), step: "done", name: "Done", variant: 13 };
   }
-  if (generation === 3) return readCurrentStep(flow, step, name, correct);
+  if (generation === 3) return readCurrentStep(flow, step, name, correct, flows);
 
   const old = generation === 2 ? fromGeneration2(flow, step, name) : fromGeneration1(step, name);
   if (!old) {
@@ -135,14 +145,15 @@ function readCurrentStep(
   step: string,
   name: string,
   correct: Correct,
+  flows: readonly Flow[],
 ): Place | undefined {
-  const definition = flowNamed(flow);
+  const definition = flowNamed(flow, flows);
   if (!definition) {
     if (flow === "") {
       correct("step", "has no flow; the folders decide the position");
       return undefined;
     }
-    correct("flow", `flow "${flow}" is not a built-in flow; its steps are not checked`);
+    correct("flow", `flow "${flow}" is not known here; its steps are not checked`);
     return { flow, step, name, variant: 13 };
   }
   const found = definition.steps.find((each) => each.step === step);

@@ -5,10 +5,10 @@
  */
 import type { AdoptedFile } from "../evolve.ts";
 import { type Failure, type Result, succeed } from "../failure.ts";
-import type { Survey } from "./flow.ts";
-import { flowNamed } from "./flows/index.ts";
+import type { Flow, Step, Survey } from "./flow.ts";
+import { builtInFlows, flowNamed } from "./flows/index.ts";
 import { type Generation, type Variant } from "./generations.ts";
-import { scanPosition, whichFlow } from "./locate.ts";
+import { flowsThatFit, scanPosition } from "./locate.ts";
 import { generationOf, readPosition } from "./position.ts";
 import { type FlowState, flowStateAt } from "./state.ts";
 import { conflictSides, isBlank, parseStateFile } from "./state-file.ts";
@@ -29,6 +29,10 @@ export interface Facts {
   /** Has HEAD or the branch moved since the last transition? */
   gitMoved(): boolean;
   survey(): Survey;
+  /** Absent: the built-in ones. */
+  readonly flows?: readonly Flow[];
+  /** A person said which flow this project is in. */
+  readonly wanted?: string;
 }
 
 export type AdoptedBecause = "imported" | "hand-edit" | "came-with-git" | "renamed";
@@ -59,6 +63,10 @@ export interface Whereabouts {
   readonly bothNames: boolean;
   /** The state files that were found, filled or not. */
   readonly files: Facts["files"];
+  /** More than one: which flow this is, only a person can say. */
+  readonly fitting?: readonly string[];
+  /** More than one: which of these steps it is, only a person can say. */
+  readonly places?: readonly Step[];
 }
 
 export function whereabouts(facts: Facts): Result<Whereabouts> {
@@ -114,7 +122,8 @@ export function whereabouts(facts: Facts): Result<Whereabouts> {
     });
   }
   const survey = facts.survey();
-  const scan = scanPosition(whichFlow(survey), survey);
+  const fitting = facts.wanted === undefined ? flowsThatFit(survey) : [facts.wanted];
+  const scan = scanPosition(fitting[0] ?? "greenfield", survey, facts.flows);
   const emptied = facts.files.map(
     (each) => `${each.path}:1 is empty; the folders decide the position`,
   );
@@ -127,6 +136,8 @@ export function whereabouts(facts: Facts): Result<Whereabouts> {
     verdict: { is: "nothing" },
     bothNames: false,
     files: facts.files,
+    fitting,
+    ...(scan.candidates && { places: scan.candidates }),
   });
 }
 
@@ -176,16 +187,19 @@ function interpret(
   file: { path: string; text: string },
   facts: Facts,
   before: FlowState | undefined,
-): Result<Pick<Whereabouts, "source" | "state" | "generation" | "variant" | "corrections">> {
+): Result<
+  Pick<Whereabouts, "source" | "state" | "generation" | "variant" | "corrections" | "places">
+> {
   const parsed = parseStateFile(file.text, file.path);
   if (!parsed.ok) return withBothSides(parsed, file);
-  const reading = readPosition(parsed.value, file.path);
+  const { flows = builtInFlows } = facts;
+  const reading = readPosition(parsed.value, file.path, flows);
   const { generation, variant } = reading;
   // Generations 1 and 2 have no place for the cycle, and no file has to list what a person
   // skipped: within one flow the journal remembers both.
-  const known = before?.flow === reading.state.flow ? before : undefined;
-  const cycle = generation < 3 && known ? known.cycle : reading.state.cycle;
-  const skipped = [...new Set([...(known?.skipped ?? []), ...reading.state.skipped])];
+  const same = before?.flow === reading.state.flow ? before : undefined;
+  const cycle = generation < 3 && same ? same.cycle : reading.state.cycle;
+  const skipped = [...new Set([...(same?.skipped ?? []), ...reading.state.skipped])];
   const state = { ...reading.state, cycle, skipped };
   if (reading.understood) {
     return succeed({
@@ -197,13 +211,15 @@ function interpret(
     });
   }
   const survey = facts.survey();
-  const scan = scanPosition(flowNamed(state.flow) ? state.flow : whichFlow(survey), survey, cycle);
+  const known = flowNamed(state.flow, flows) ? state.flow : flowsThatFit(survey)[0];
+  const scan = scanPosition(known ?? "greenfield", survey, flows, cycle);
   return succeed({
     source: "scan",
     state: { ...state, ...scan.position },
     generation,
     variant,
     corrections: [...reading.corrections, ...(scan.doubt ? [scan.doubt] : [])],
+    ...(scan.candidates && { places: scan.candidates }),
   });
 }
 

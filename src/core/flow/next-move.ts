@@ -1,0 +1,433 @@
+/**
+ * What should happen next in a flow. Pure: the journal's state, what was seen on disk, and the
+ * limits of this invocation go in; one move comes out. Called again after each move until it rests.
+ *
+ *  1. A move follows from what is on record alone: killed before it was recorded, it is found again.
+ *  2. What people have answered is looked up, never remembered: a question that was answered
+ *     anywhere, at any time, is not asked a second time.
+ *  3. Nothing is asked, started or left before what was completed is in a commit.
+ */
+import { decisionId, type Question } from "../decision.ts";
+import type { Event } from "../event.ts";
+import type { ProjectState } from "../evolve.ts";
+import { type Course, newCourse, type SkillSession, type Uncommitted } from "./course.ts";
+import { timeOf } from "./cross-check.ts";
+import { afterStep, type Flow, holds, type Step, type Survey, stepIn } from "./flow.ts";
+import { flowNamed } from "./flows/index.ts";
+import {
+  boundaryQuestion,
+  confirmation,
+  draftsIn,
+  researchRound,
+  skillAsks,
+  skillBlocked,
+  skillFailed,
+  stuckAt,
+  whatOfArtifacts,
+  whetherItApplies,
+  whetherOptional,
+} from "./questions.ts";
+import type { SkillPhase } from "./skill.ts";
+import type { FlowState, SubStep } from "./state.ts";
+
+export type FlowMove =
+  | { readonly is: "ask"; readonly question: Question }
+  /** Nothing has to be done in the world. */
+  | { readonly is: "record"; readonly events: readonly Event[] }
+  | { readonly is: "run-skill"; readonly work: SkillWork }
+  /** A person's line is set in a file, because a person said so. */
+  | { readonly is: "confirm"; readonly file: string; readonly line: string }
+  | { readonly is: "mark-skipped"; readonly marker: string; readonly reason: string }
+  | { readonly is: "promote-draft"; readonly draft: string }
+  | { readonly is: "commit"; readonly what: Uncommitted }
+  | { readonly is: "roll-back"; readonly step: Step; readonly since: number }
+  | { readonly is: "wait"; readonly until: string; readonly reason: string }
+  | { readonly is: "rest"; readonly rest: Rest };
+
+export interface SkillWork {
+  readonly step: Step;
+  readonly skill: string;
+  readonly mode?: string;
+  readonly session: number;
+  /** The agent's session that is gone on with. */
+  readonly resumes?: { readonly agent: string; readonly id: string; readonly tokens: number };
+  /** What the agent has to know besides: an answer, a failure. */
+  readonly notes: readonly string[];
+}
+
+/** Why nothing more happens in this invocation. */
+export type Rest =
+  | { readonly is: "done" }
+  | { readonly is: "boundary"; readonly question: Question; readonly next: Step }
+  /** The round is complete; the next invocation begins another. */
+  | { readonly is: "round"; readonly next: Step | undefined }
+  | { readonly is: "aborted" }
+  | { readonly is: "stopped" }
+  | { readonly is: "parked"; readonly until: string; readonly reason: string }
+  /** Nobody here knows this flow. */
+  | { readonly is: "unknown"; readonly flow: string };
+
+export interface SkillFacts {
+  /** Why there is no such skill. */
+  readonly missing?: string;
+  readonly phases: readonly SkillPhase[];
+  /** What it needs and does not find. */
+  readonly lacks: readonly string[];
+  /** What of its artifacts is there already. */
+  readonly there: readonly string[];
+}
+
+export interface FlowFacts {
+  readonly flows: readonly Flow[];
+  readonly survey: Survey;
+  /** Of the skill of the present step. */
+  readonly skill: SkillFacts;
+  /** Said when a session ends before a step: how much there is to do. */
+  readonly ahead: readonly string[];
+}
+
+export interface FlowLimits {
+  /** The last event before this invocation. */
+  readonly begun: number;
+  readonly now: string;
+  readonly throughBoundaries: boolean;
+  readonly commits: boolean;
+  /** False: where there is nothing to do for now, we leave. */
+  readonly waits: boolean;
+  readonly stopping: boolean;
+}
+
+export function nextMove(
+  state: ProjectState,
+  facts: FlowFacts,
+  limits: FlowLimits,
+  hash: (text: string) => string,
+): FlowMove {
+  const { flow: position } = state;
+  if (!position) throw new Error("a flow that has no position cannot go on");
+  const flow = flowNamed(position.flow, facts.flows);
+  if (!flow) return rest({ is: "unknown", flow: position.flow });
+  const course = state.course ?? newCourse(flow.name);
+  const decided = (question: Question): string | undefined =>
+    state.decisions[decisionId(question, hash)]?.answer?.key;
+  const at: Place = { flow, state: position, course, facts, limits, decided };
+  const { rollingBack, uncommitted } = course;
+  if (rollingBack) {
+    const step = stepIn(flow, rollingBack.step);
+    if (step) return { is: "roll-back", step, since: rollingBack.since };
+  }
+  const move = moveAt(at);
+  const isPure = move.is === "record" || move.is === "promote-draft" || move.is === "mark-skipped";
+  if (uncommitted && limits.commits && !isPure) return { is: "commit", what: uncommitted };
+  return move;
+}
+
+interface Place {
+  readonly flow: Flow;
+  readonly state: FlowState;
+  readonly course: Course;
+  readonly facts: FlowFacts;
+  readonly limits: FlowLimits;
+  readonly decided: (question: Question) => string | undefined;
+}
+
+const rest = (how: Rest): FlowMove => ({ is: "rest", rest: how });
+const record = (...events: readonly Event[]): FlowMove => ({ is: "record", events });
+
+function moveAt(at: Place): FlowMove {
+  const { flow, state, course, limits } = at;
+  if (state.step === "done") return atTheEnd(at);
+  const step = stepIn(flow, state.step);
+  if (!step) return rest({ is: "unknown", flow: `${flow.name} step ${state.step}` });
+  if ((course.abortedAt ?? 0) > limits.begun) return rest({ is: "aborted" });
+  switch (state.status) {
+    case "completed":
+    case "skipped":
+      return onward(at, step);
+    case "failed":
+      return failed(at, step);
+    case "in_progress":
+      return underWay(at, step);
+    default:
+      return beforeIt(at, step);
+  }
+}
+
+// ── the chain ──────────────────────────────────────────────────────────────────────────────────
+
+function onward(at: Place, step: Step): FlowMove {
+  const { flow, state, course, facts, decided } = at;
+  if (step.asks === "research-round" && state.status === "completed" && isOpenRound(facts.survey)) {
+    const question = researchRound(state, facts.survey, course);
+    const answer = decided(question);
+    if (answer === undefined) return { is: "ask", question };
+    if (answer === "A") return record(reopening(step, "re-run"));
+    const draft = draftsIn(facts.survey).at(-1);
+    if (draft !== undefined) return { is: "promote-draft", draft };
+  }
+  const next = afterStep(flow, step.step);
+  const { boundary } = step.then ?? {};
+  if (!next) return record(entering(flow.name, { step: "done", name: "Done" }, state.cycle));
+  const cycle = state.cycle + (next.cycle === "next" ? 1 : 0);
+  return record(
+    ...(boundary
+      ? [{ type: "session-ended" as const, reason: "session boundary", notes: boundary.notes }]
+      : []),
+    {
+      ...entering(flow.name, next.step, cycle),
+      // A new cycle waits to be wanted.
+      ...((boundary !== undefined || next.cycle === "next") && { boundary: true }),
+    },
+  );
+}
+
+const isOpenRound = (survey: Survey): boolean =>
+  draftsIn(survey).length > 0 &&
+  survey.docs?.has("01_solution/solution.md") !== true &&
+  survey.docs?.has("02_document/architecture.md") !== true;
+
+type Entering = Extract<Event, { type: "step-entered" }>;
+
+const entering = (
+  flow: string,
+  { step, name }: Pick<Step, "step" | "name">,
+  cycle: number,
+): Entering => ({ type: "step-entered", flow, step, name, cycle });
+
+export const reopening = (
+  { step, name }: Pick<Step, "step" | "name">,
+  how: Extract<Event, { type: "step-reopened" }>["how"],
+): Event => ({ type: "step-reopened", step, name, how });
+
+/** Reached in this invocation, it is the end; met by the next one, it is where another flow begins. */
+function atTheEnd({ flow, course, facts, limits }: Place): FlowMove {
+  const target = flow.onward && flowNamed(flow.onward.flow, facts.flows);
+  const step = target && stepIn(target, flow.onward?.step ?? "");
+  if (!target || !step || course.enteredAt > limits.begun) return rest({ is: "done" });
+  const skips = target.steps.slice(0, target.steps.indexOf(step)).map((each) => each.step);
+  return record({ ...entering(target.name, step, 1), why: "onward", skips });
+}
+
+// ── before a step ──────────────────────────────────────────────────────────────────────────────
+
+function beforeIt(at: Place, step: Step): FlowMove {
+  const { flow, state, course, facts, limits, decided } = at;
+  const stop = stopBefore(at, step);
+  if (stop) return stop;
+  const wanted = course.reopened.includes(step.step);
+  const skip = (reason: string): FlowMove => record({ type: "step-skipped", reason });
+  if (step.confirms) return confirming(at, step, step.confirms);
+  if (step.rests) {
+    const next = afterStep(flow, step.step)?.step;
+    if (course.enteredAt > limits.begun || !next) return rest({ is: "round", next });
+    return record(entering(flow.name, next, state.cycle));
+  }
+  if (step.applies && !wanted) {
+    const time = timeOf(state, course);
+    const { yes, no, marker } = step.applies;
+    if (!holds(yes, facts.survey, time)) {
+      const question = whetherItApplies(step, step.applies, state, course);
+      const answer = holds(no, facts.survey, time) ? "no" : decided(question);
+      if (answer === undefined) return { is: "ask", question };
+      const reason =
+        answer === "no" ? "it does not apply here" : "a person said that it does not apply";
+      if (answer !== "A") {
+        return marker === undefined ? skip(reason) : { is: "mark-skipped", marker, reason };
+      }
+    }
+  }
+  if (step.optional && !wanted) {
+    const question = whetherOptional(step, state, course);
+    const answer = decided(question);
+    if (answer === undefined) return { is: "ask", question };
+    if (answer === "B") return skip("it is optional, and nobody wants it");
+  }
+  const blocked = blockedBy(at, step);
+  if (blocked) return blocked;
+  const started = { type: "step-started" as const, step: step.step, name: step.name };
+  const { there } = facts.skill;
+  if (wanted)
+    return record({ ...started, ...(there.length > 0 && { treats: "overwrite" as const }) });
+  // In a later cycle what lies there is of the one before.
+  if (step.done && state.cycle === 1 && there.length > 0) {
+    const question = whatOfArtifacts(step, there, state, course);
+    const answer = decided(question);
+    if (answer === undefined) return { is: "ask", question };
+    if (answer === "C") return skip("its artifacts were there already");
+    return record({ ...started, treats: answer === "A" ? "resume" : "overwrite" });
+  }
+  return record(started);
+}
+
+function stopBefore({ flow, course, facts, limits }: Place, step: Step): FlowMove | undefined {
+  const atBoundary = course.boundary !== undefined && course.boundary.at > limits.begun;
+  if (atBoundary && !limits.throughBoundaries) {
+    const before = flow.steps.find(
+      ({ then, step: number }) => then?.boundary && afterStep(flow, number)?.step === step,
+    );
+    if (!before?.then?.boundary) return rest({ is: "round", next: step });
+    const question = boundaryQuestion(before.then.boundary, facts.ahead);
+    return rest({ is: "boundary", question, next: step });
+  }
+  return limits.stopping ? rest({ is: "stopped" }) : undefined;
+}
+
+/** A checkpoint that only a person passes. */
+function confirming(
+  { state, course, facts, decided }: Place,
+  step: Step,
+  confirms: NonNullable<Step["confirms"]>,
+): FlowMove {
+  if (step.done && holds(step.done, facts.survey, timeOf(state, course))) {
+    return record({ type: "step-completed", outcome: "confirmed" });
+  }
+  const question = confirmation(step, confirms, state, course);
+  const answer = decided(question);
+  if (answer === undefined) return { is: "ask", question };
+  if (answer === "A") return { is: "confirm", ...confirms };
+  return record({ type: "step-aborted", reason: "it is edited first" });
+}
+
+/** Without what it needs, no agent is started: it could only make something up. */
+function blockedBy({ state, course, facts, decided }: Place, step: Step): FlowMove | undefined {
+  const { missing, lacks } = facts.skill;
+  if (missing === undefined && lacks.length === 0) return undefined;
+  const why = missing ?? `it needs ${lacks.map((path) => `_docs/${path}`).join(", ")}`;
+  const question = skillBlocked(step, why, state, course);
+  return afterFailure(decided(question), question, step, course);
+}
+
+// ── a step under way ───────────────────────────────────────────────────────────────────────────
+
+function underWay(at: Place, step: Step): FlowMove {
+  const { state, course, facts, limits, decided } = at;
+  const { session } = course;
+  if (limits.stopping) return rest({ is: "stopped" });
+  const blocked = session === undefined ? blockedBy(at, step) : undefined;
+  if (blocked) return blocked;
+  if (session === undefined) return work(at, step, undefined, retryNotes(state));
+  switch (session.ended) {
+    // It died with us, or was told to stop: it goes on.
+    case undefined:
+    case "stopped":
+      return work(at, step, session, []);
+    case "asked": {
+      if (!session.asks) return work(at, step, session, []);
+      const question = skillAsks(session.asks, state, session.number);
+      const answer = decided(question);
+      if (answer === undefined) return { is: "ask", question };
+      const chosen = question.options.find(({ key }) => key === answer)?.text ?? "";
+      return work(at, step, session, [
+        `You asked: ${question.question}\nThe answer is ${answer}) ${chosen}`,
+      ]);
+    }
+    case "limited": {
+      const { until = limits.now, reason = "a usage limit" } = session;
+      if (until <= limits.now) return work(at, step, session, []);
+      return limits.waits ? { is: "wait", until, reason } : rest({ is: "parked", until, reason });
+    }
+    case "unable": {
+      const question = skillBlocked(step, session.reason ?? "its agent cannot work", state, course);
+      return afterFailure(decided(question), question, step, course) ?? work(at, step, session, []);
+    }
+    case "stuck": {
+      const why = session.reason ?? "nothing new has come of it";
+      if (course.stuck <= mostStuck) {
+        return work(at, step, undefined, [`The last session went nowhere: ${why}`]);
+      }
+      const question = stuckAt(step, why, state, course);
+      if (decided(question) === "B") {
+        return record({ type: "sub-step-skipped", next: subStepAfter(state.subStep, facts.skill) });
+      }
+      return (
+        afterFailure(decided(question), question, step, course) ?? work(at, step, undefined, [])
+      );
+    }
+    // The sub-step goes on, in a session that knows nothing but what is on disk.
+    default:
+      return work(at, step, undefined, retryNotes(state));
+  }
+}
+
+/** So often a sub-step that goes nowhere is begun again; then people are asked. */
+const mostStuck = 2;
+
+const retryNotes = ({ retryLog }: FlowState): string[] => {
+  const last = retryLog.at(-1);
+  return last ? [`The last try failed: ${last.reason}`] : [];
+};
+
+/** The next phase of the skill; of a skill that has none to name, only the number is known. */
+function subStepAfter({ phase, name }: SubStep, { phases }: SkillFacts): SubStep {
+  const at = phases.findIndex((each) => each.name === name);
+  const next = phases[at < 0 ? phase : at + 1];
+  return {
+    phase: phase + 1,
+    name: next?.name ?? `after-${name}`,
+    detail: `${name} was skipped`,
+  };
+}
+
+function work(
+  { state, course, facts }: Place,
+  step: Step,
+  before: SkillSession | undefined,
+  notes: readonly string[],
+): FlowMove {
+  const { skill } = step;
+  if (skill === undefined) throw new Error(`step ${step.step} has no skill`);
+  const mode = modeOf(step, course, facts.survey);
+  return {
+    is: "run-skill",
+    work: {
+      step,
+      skill,
+      ...(mode !== undefined && { mode }),
+      session: course.sessions + 1,
+      ...(before?.id !== undefined && {
+        resumes: { agent: before.agent, id: before.id, tokens: before.tokens },
+      }),
+      notes: [
+        ...(course.treats === "overwrite" && state.subStep.phase === 0
+          ? ["What is there of this step's artifacts is to be done anew: overwrite it."]
+          : []),
+        ...notes,
+      ],
+    },
+  };
+}
+
+/** A second round of research examines the first one's draft. */
+const modeOf = (step: Step, { reopened }: Course, survey: Survey): string | undefined =>
+  step.asks === "research-round" && reopened.includes(step.step) && draftsIn(survey).length > 0
+    ? "b"
+    : step.mode;
+
+// ── failure ────────────────────────────────────────────────────────────────────────────────────
+
+function failed({ state, course, decided }: Place, step: Step): FlowMove {
+  const question = skillFailed(step, state, course);
+  const move = afterFailure(decided(question), question, step, course, state);
+  return move ?? { is: "ask", question };
+}
+
+/** A) once more B) without it C) not now. */
+function afterFailure(
+  answer: string | undefined,
+  question: Question,
+  step: Step,
+  { blocker }: Course,
+  state?: FlowState,
+): FlowMove | undefined {
+  if (answer === undefined) return { is: "ask", question };
+  const texts = new Set([
+    ...(blocker === undefined ? [] : [blocker]),
+    ...(state?.blockers ?? []).filter((text) => text.includes("Auto-retry exhausted")),
+  ]);
+  const cleared = [...texts].map((text): Event => ({ type: "blocker-cleared", text }));
+  if (answer === "A") return record(...cleared, reopening(step, "retry"));
+  if (answer === "B") {
+    return record(...cleared, { type: "step-skipped", reason: "with warning, after it failed" });
+  }
+  return record({ type: "step-aborted", reason: "to be looked at by a person" });
+}

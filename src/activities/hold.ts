@@ -14,7 +14,11 @@ import {
   renderedStateFile,
 } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import { effectOf } from "../core/flow/opening.ts";
+import { evolveCourse } from "../core/flow/course.ts";
+import { type Check, crossCheck } from "../core/flow/cross-check.ts";
+import { effectsOf } from "../core/flow/effects.ts";
+import type { Flow, Survey } from "../core/flow/flow.ts";
+import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
 import type { FlowState } from "../core/flow/state.ts";
 import { stateFileNames } from "../core/flow/state-names.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
@@ -45,12 +49,18 @@ export interface Project {
   readonly repository: Repository | undefined;
   readonly store: Store;
   readonly world: World;
+  /** The built-in flows and the project's own; absent: the built-in ones. */
+  readonly flows?: readonly Flow[];
+  /** The flow that a person asked for. */
+  readonly wantedFlow?: string;
 }
 
 export interface Look {
   readonly state: ProjectState;
   readonly head: Head;
   readonly here: Whereabouts;
+  /** What the folders say to it; absent: nobody looked. */
+  readonly check?: Check;
   /** How the state file should stand, by the journal. */
   readonly rendered?: Rendered | undefined;
 }
@@ -87,9 +97,9 @@ export function look(project: Project): Result<Look> {
   const folded = fold(project.store);
   if (!folded.ok) return folded;
   const { state, head, rendered } = folded.value;
-  const here = find(project, folded.value);
-  if (!here.ok) return here;
-  return succeed({ state: withAnswers(state, project.store), head, rendered, here: here.value });
+  const found = find(project, folded.value);
+  if (!found.ok) return found;
+  return succeed({ state: withAnswers(state, project.store), head, rendered, ...found.value });
 }
 
 /** Only what the journal says: a state file that cannot be read is in nobody's way here. */
@@ -208,8 +218,8 @@ export async function hold(project: Project, command: string): Promise<Result<He
     },
     async look() {
       await showing.settled({ durable: false });
-      const here = find(project, { state, git, rendered });
-      return here.ok ? succeed({ state, head, rendered, here: here.value }) : here;
+      const found = find(project, { state, git, rendered });
+      return found.ok ? succeed({ state, head, rendered, ...found.value }) : found;
     },
     async release() {
       await turn;
@@ -254,7 +264,7 @@ async function catchUp(store: Store, held: Held, showing: Showing): Promise<Resu
     if (!decision || !isOpen(decision)) continue;
     const recorded = await held.record(
       { type: "decision-answered", id, ...answer },
-      ...effectOf(decision, answer.key),
+      ...effectsOf(held.state, decision, answer.key),
     );
     if (!recorded.ok) return recorded;
   }
@@ -321,8 +331,11 @@ function fold(store: Store): Result<Folded & { head: Head; folded: number }> {
 export const eventsOf = ({ seq, at, run, events }: StoredTransition): RecordedEvent[] =>
   events.map((event, index) => ({ ...event, seq: seq + index, at, run }));
 
-function find(project: Project, { state, git, rendered }: Folded): Result<Whereabouts> {
-  const { root, store, repository, world } = project;
+function find(
+  project: Project,
+  { state, git, rendered }: Folded,
+): Result<Pick<Look, "here" | "check">> {
+  const { root, store, repository, world, flows = builtInFlows } = project;
   const files: { path: string; text: string }[] = [];
   for (const name of stateFileNames) {
     const file = `_docs/${name}`;
@@ -330,7 +343,13 @@ function find(project: Project, { state, git, rendered }: Folded): Result<Wherea
     if (!read.ok) return read;
     if (read.value !== undefined) files.push({ path: file, text: read.value });
   }
-  return whereabouts({
+  let seen: Survey | undefined;
+  const surveyed = (): Survey => {
+    seen ??= survey(root, flows);
+    return seen;
+  };
+  const wanted = project.wantedFlow ?? flowChosen(state);
+  const here = whereabouts({
     files,
     ...(state.flow && state.stateFile && rendered
       ? { recorded: { flow: state.flow, file: state.stateFile, text: rendered.text } }
@@ -338,8 +357,43 @@ function find(project: Project, { state, git, rendered }: Folded): Result<Wherea
     everRendered: (file, text) => store.everRendered(file, renderingHash(text, world)),
     recentRenderings: () => recentRenderings(store),
     gitMoved: () => repository !== undefined && !samePlace(placeOf(repository), git),
-    survey: () => survey(root),
+    survey: surveyed,
+    flows,
+    ...(wanted !== undefined && { wanted }),
   });
+  if (!here.ok) return here;
+  const check = checkOf(here.value, state, flows, surveyed);
+  return succeed({ here: here.value, ...(check && { check }) });
+}
+
+/** The flow that a person chose when several fitted. */
+const flowChosen = ({ decisions }: ProjectState): string | undefined => {
+  const chosen = Object.values(decisions).findLast(
+    ({ kind, answer }) => kind === "which-flow" && answer !== undefined,
+  );
+  return chosen?.options.find(({ key }) => key === chosen.answer?.key)?.text.split(":")[0];
+};
+
+/** A file that is not on record yet is judged as if it were. */
+function checkOf(
+  here: Whereabouts,
+  state: ProjectState,
+  flows: readonly Flow[],
+  surveyed: () => Survey,
+): Check | undefined {
+  const { verdict } = here;
+  const flow = flowNamed(here.state.flow, flows);
+  if (verdict.is === "nothing" || !flow || here.state.step === "done") return undefined;
+  const course =
+    verdict.is === "to-adopt"
+      ? evolveCourse(state.course, state.flow, {
+          ...adoption(here, verdict.because, verdict.path, verdict.text),
+          seq: 0,
+          at: "",
+          run: flowRun,
+        } as RecordedEvent)
+      : state.course;
+  return crossCheck(flow, here.state, course, surveyed());
 }
 
 /** What was rendered since the projections were last known to be durable. */

@@ -3,8 +3,9 @@ import { readConfig } from "../config.ts";
 import { type Answer, type Decision, decisionBlock, type Question } from "../core/decision.ts";
 import { openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
+import { effectsOf } from "../core/flow/effects.ts";
 import { type Migration, planMigration } from "../core/flow/migration.ts";
-import { effectOf, openingKinds, openingMove } from "../core/flow/opening.ts";
+import { openingKinds, openingMove } from "../core/flow/opening.ts";
 import { readPosition } from "../core/flow/position.ts";
 import { currentForm, type Form, renderStateFile } from "../core/flow/render.ts";
 import { parseStateFile } from "../core/flow/state-file.ts";
@@ -38,7 +39,11 @@ export async function openFlow(
     const looked = await held.look();
     if (!looked.ok) return looked;
     const { here } = looked.value;
-    const move = openingMove(held.state, here, project.world.hash);
+    const { check } = looked.value;
+    const move = openingMove(held.state, here, project.world.hash, {
+      ...(check && { check }),
+      ...(project.flows && { flows: project.flows }),
+    });
     switch (move.is) {
       case "go-on": {
         const lapsed = await withdrawLapsed(held);
@@ -47,15 +52,22 @@ export async function openFlow(
         return succeed({ look: { ...looked.value, here: { ...here, corrections } }, said });
       }
       case "create": {
-        const text = renderStateFile(undefined, here.state);
+        const { state } = move;
+        const text = renderStateFile(undefined, state);
         if (!text.ok) return text;
         const created = await held.record(
-          adoption(here, "created", "_docs/_autodev_state.md", text.value),
+          adoption({ ...here, state }, "created", "_docs/_autodev_state.md", text.value),
         );
         if (!created.ok) return created;
         said.push(
-          `created _docs/_autodev_state.md: ${here.state.flow}, step ${here.state.step} ${here.state.name}`,
+          `created _docs/_autodev_state.md: ${state.flow}, step ${state.step} ${state.name}`,
         );
+        break;
+      }
+      case "move": {
+        const moved = await held.record(move.event);
+        if (!moved.ok) return moved;
+        said.push(move.line);
         break;
       }
       case "keep-one": {
@@ -139,7 +151,7 @@ export async function put(
   const { key, by } = stands.value;
   const recorded = await held.record(
     { type: "decision-answered", id, ...stands.value },
-    ...effectOf(question, key),
+    ...effectsOf(held.state, question, key),
   );
   if (!recorded.ok) return recorded;
   const second = !given && (key !== mine.key || by !== mine.by);

@@ -1,21 +1,49 @@
 /** Gathers what core may not look up: the artifacts under `_docs/` and the look of the root. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Survey } from "../core/flow/flow.ts";
+import { type Flow, type Survey, textsWanted } from "../core/flow/flow.ts";
 
 /** Enough for any project's artifacts, few enough to be instant where `_docs/` is misused. */
 const mostFiles = 20_000;
 const deepest = 8;
-const looked = ["_repo-config.yaml"];
+/** A probe asks for a line of a header or a heading; no artifact needs more. */
+const [mostTexts, mostText] = [500, 256 * 1024];
 
-export function survey(root: string): Survey {
+export function survey(root: string, flows: readonly Flow[]): Survey {
   const docs = path.join(root, "_docs");
   const files = isFolder(docs) ? filesUnder(docs) : undefined;
+  // What a cycle is called makes no difference to what is looked into.
+  const wanted = flows.flatMap((flow) => textsWanted(flow, { cycle: 1 }));
+  let texts: ReadonlyMap<string, string> | undefined;
+  let source: boolean | undefined;
+  return {
+    docs: files,
+    get texts() {
+      texts ??= textsIn(docs, files, wanted);
+      return texts;
+    },
+    get hasSource() {
+      source ??= hasSource(root);
+      return source;
+    },
+    get members() {
+      return membersOf(root);
+    },
+  };
+}
+
+function textsIn(
+  docs: string,
+  files: ReadonlyMap<string, number> | undefined,
+  wanted: readonly RegExp[],
+): Map<string, string> {
   const texts = new Map<string, string>();
-  for (const name of looked) {
-    if (files?.has(name)) texts.set(name, readText(path.join(docs, name)));
+  for (const [name, size] of files ?? []) {
+    if (texts.size >= mostTexts) break;
+    if (size <= mostText && wanted.some((pattern) => pattern.test(name)))
+      texts.set(name, readText(path.join(docs, name)));
   }
-  return { docs: files, texts, hasSource: hasSource(root), members: membersOf(root) };
+  return texts;
 }
 
 function filesUnder(top: string): Map<string, number> {

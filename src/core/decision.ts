@@ -17,6 +17,7 @@ export const effects = ["skip", "back", "roll-back"] as const;
 export interface Effect {
   readonly do: (typeof effects)[number];
   readonly step: string;
+  readonly name: string;
 }
 
 export interface Question {

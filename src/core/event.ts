@@ -151,6 +151,8 @@ const StepEntered = z.object({
   skips: z.array(z.string()).exactOptional(),
   /** A session ends before it. */
   boundary: z.boolean().exactOptional(),
+  /** Of a new cycle: what has a date in its name already. */
+  seen: z.array(z.string()).exactOptional(),
 });
 /** A person goes on without what these steps leave. */
 const StepsExcused = z.object({ type: z.literal("steps-excused"), steps: z.array(z.string()) });
@@ -186,7 +188,9 @@ const DecisionAsked = z.object({
           key: z.string().regex(/^[A-D]$/),
           text: z.string(),
           notes: z.array(z.string()).exactOptional(),
-          brings: z.object({ do: z.enum(effects), step: z.string() }).exactOptional(),
+          brings: z
+            .object({ do: z.enum(effects), step: z.string(), name: z.string() })
+            .exactOptional(),
         }),
       )
       .min(2)

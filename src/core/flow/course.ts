@@ -12,12 +12,15 @@ export interface Course {
   readonly flow: string;
   /** Steps before it are outside: the flow was entered there. */
   readonly entry?: string;
-  /** When this cycle began. */
+  /** When this cycle began, and what had a date in its name then. */
   readonly since?: string;
+  readonly seen?: readonly string[];
   /** A person put the flow where it is: no folder overrules that. */
   readonly placed: boolean;
   /** Opened again, and not completed since: what lies on disk proves nothing about them. */
   readonly reopened: readonly string[];
+  /** Where the flow was when a person went back: the steps before it are done once more. */
+  readonly redoneUntil?: string;
   /** Series of failures in a row, by step; only success or a person ends them. */
   readonly failedSeries: Readonly<Record<string, number>>;
   /** The blocker that the last failure raised. */
@@ -154,6 +157,9 @@ export function evolveCourse(
         placed: true,
         occasion: seq,
         enteredAt: isRetry ? course.enteredAt : seq,
+        ...(event.how === "back" || event.how === "rollback"
+          ? { redoneUntil: later(before.step, course.redoneUntil) }
+          : {}),
         reopened: [...course.reopened.filter((step) => step !== event.step), event.step],
         // An open breaker is closed by a person alone, and so it was.
         failedSeries:
@@ -220,7 +226,13 @@ function entered(
   const known = course?.flow === flow ? course : undefined;
   const isNew = known === undefined || before?.cycle !== cycle;
   const base = known ?? { ...newCourse(flow), sessions: course?.sessions ?? 0 };
-  const { boundary: _, blocker: __, treats: ___, ...rest } = withoutSession(base);
+  const {
+    boundary: _,
+    blocker: __,
+    treats: ___,
+    redoneUntil: ____,
+    ...rest
+  } = withoutSession(base);
   const { agent, id } = course?.session ?? {};
   return {
     ...rest,
@@ -231,7 +243,10 @@ function entered(
     }),
     // What a person has skipped on the way here stays skipped; being chained is nobody's act.
     placed: why === "answered" || why === "onward" ? true : base.placed,
-    ...(isNew && { since: at, reports: [], reopened: [] }),
+    ...(isNew && { since: at, reports: [], reopened: [], seen: event.seen ?? [] }),
+    ...(base.redoneUntil !== undefined && !isNew && numberOf(step) < numberOf(base.redoneUntil)
+      ? { redoneUntil: base.redoneUntil }
+      : {}),
     ...(why === "onward" && { entry: step }),
     ...(course?.uncommitted && { uncommitted: course.uncommitted }),
   };
@@ -279,6 +294,12 @@ function without(
   const { [step]: _, ...rest } = counts;
   return rest;
 }
+
+/** Steps are numbered in their order; behind all of them is the end. */
+export const numberOf = (step: string): number => (step === "done" ? Infinity : Number(step));
+
+const later = (one: string, other: string | undefined): string =>
+  other !== undefined && numberOf(other) > numberOf(one) ? other : one;
 
 /** Series of failures after which nobody but a person starts the step again. */
 export const mostSeries = 3;

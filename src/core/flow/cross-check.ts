@@ -4,7 +4,7 @@
  * again is not closed by what lies there from before; what lies before the part of the flow that a
  * project is in is history; and nothing is missing that a later step has used up.
  */
-import type { Course } from "./course.ts";
+import { type Course, numberOf } from "./course.ts";
 import {
   afterStep,
   type Flow,
@@ -20,13 +20,25 @@ import type { FlowState } from "./state.ts";
 export type Check =
   | { readonly is: "agrees" }
   /** The flow is at `to` in truth; undefined: at its end. */
-  | { readonly is: "elsewhere"; readonly to: Step | undefined; readonly line: string }
-  /** Several places fit; only a person knows. */
-  | { readonly is: "doubtful"; readonly places: readonly Step[]; readonly line: string };
+  | {
+      readonly is: "elsewhere";
+      readonly to: Step | undefined;
+      /** The step that is proven, where it goes on behind one. */
+      readonly by?: Step;
+      readonly line: string;
+    }
+  /** Several places fit; only a person knows. `owed`: whose artifacts are not there. */
+  | {
+      readonly is: "doubtful";
+      readonly places: readonly Step[];
+      readonly owed: readonly Step[];
+      readonly line: string;
+    };
 
 export const timeOf = ({ cycle }: FlowState, course: Course | undefined): Time => ({
   cycle,
   ...(course?.since !== undefined && { since: course.since }),
+  ...(course?.seen && { seen: course.seen }),
   ...(course && { reported: course.reports }),
 });
 
@@ -53,37 +65,42 @@ export function crossCheck(
     if (step.done === undefined || !holds(step.done, survey, time)) return false;
     return index > at || isProvenHere(step, state, course, survey, time);
   };
-  // Not the end of what is proven in this part: that is what a new cycle would begin with.
-  const proven =
-    course?.reopened.includes(here.step) === true
-      ? -1
-      : steps.findLastIndex((step, index) => index >= at && proves(step, index));
-  const missing = steps.find((step, index) => index < at && isOwed(step) && !isMet(step, true));
-  const gap = steps.find(
-    (step, index) => index >= at && index < proven && isOwed(step) && !isMet(step, false),
+  const proven = isRedone(here, course)
+    ? -1
+    : steps.findLastIndex((step, index) => index >= at && proves(step, index));
+  const owed = steps.filter(
+    (step, index) => index < Math.max(at, proven) && isOwed(step) && !isMet(step, index < at),
   );
+  const [first] = owed;
+  const missing = first && steps.indexOf(first) < at ? first : undefined;
   const ahead = proven < 0 ? undefined : (steps[proven] as Step);
   const onward = ahead && afterStep(flow, ahead.step)?.step;
 
   if (!ahead && !missing) return agrees;
   const said = `the state says step ${here.step} ${here.name}`;
-  if (ahead && !missing && !gap) {
+  if (ahead && !first) {
     const line = `what step ${ahead.step} ${ahead.name} leaves is there, but ${said}: ${onward ? `the flow goes on at ${onward.step} ${onward.name}` : "the flow is done"}`;
-    return { is: "elsewhere", to: onward, line };
+    return { is: "elsewhere", to: onward, by: ahead, line };
   }
-  const owed = missing ?? gap;
-  const lacks = owed && `what step ${owed.step} ${owed.name} leaves is not there`;
+  const lacks = first && `what step ${first.step} ${first.name} leaves is not there`;
   if (missing && !ahead && !course?.placed) {
     const line = `${lacks}, but ${said}: the flow goes back to ${missing.step} ${missing.name}`;
     return { is: "elsewhere", to: missing, line };
   }
-  const places = [owed, here, onward].filter((step) => step !== undefined);
+  const places = [...new Set([first, here, onward])].filter((step) => step !== undefined);
+  if (places.length < 2) return agrees;
   return {
     is: "doubtful",
-    places: places.filter((step, index) => places.indexOf(step) === index),
+    places,
+    owed,
     line: `${lacks}, but ${ahead ? `what step ${ahead.step} ${ahead.name} leaves is` : said}`,
   };
 }
+
+/** On the way back to where the flow was: what lies there is from before. */
+export const isRedone = ({ step }: Step, course: Course | undefined): boolean =>
+  course?.reopened.includes(step) === true ||
+  (course?.redoneUntil !== undefined && numberOf(step) < numberOf(course.redoneUntil));
 
 /** Under way, a step is not done by its first file; only a proof of its end ends it from outside. */
 function isProvenHere(

@@ -102,8 +102,10 @@ export interface Survey {
 /** In which a probe is asked. */
 export interface Time {
   readonly cycle: number;
-  /** The day on which the cycle began; absent: nobody knows, and every date will do. */
+  /** The day on which the cycle began; absent: nobody knows, and no date proves anything. */
   readonly since?: string;
+  /** What had a date when the cycle began. */
+  readonly seen?: readonly string[];
   readonly reported?: readonly string[];
 }
 
@@ -127,9 +129,12 @@ export function holds(probe: Probe, survey: Survey, time: Time): boolean {
   }
   if ("dated" in probe) {
     const pattern = globOf(probe.dated, time);
-    const since = time.since?.slice(0, 10) ?? "";
-    for (const path of docs.keys())
-      if (pattern.test(path) && (dateIn(path) ?? "") >= since) return true;
+    const { since, seen = [] } = time;
+    if (since === undefined) return false;
+    for (const path of docs.keys()) {
+      if (!pattern.test(path) || seen.includes(path)) continue;
+      if ((dateIn(path) ?? "") >= since.slice(0, 10)) return true;
+    }
     return false;
   }
   const pattern = globOf("filled" in probe ? probe.filled : probe.exists, time);
@@ -153,6 +158,14 @@ export function textsWanted(flow: Flow, time: Time): RegExp[] {
       file === undefined ? [] : [globOf(file, time)],
     ),
   ]);
+}
+
+/** Everything that a probe of this flow could take for dated within the cycle. */
+export function datedIn(flow: Flow, { docs }: Survey, time: Time): string[] {
+  const patterns = flow.steps.flatMap(({ done }) =>
+    done && "dated" in done ? [globOf(done.dated, time)] : [],
+  );
+  return [...(docs?.keys() ?? [])].filter((path) => patterns.some((each) => each.test(path)));
 }
 
 const dateIn = (path: string): string | undefined =>

@@ -11,8 +11,8 @@ import { decisionId, type Question } from "../decision.ts";
 import type { Event } from "../event.ts";
 import type { ProjectState } from "../evolve.ts";
 import { type Course, newCourse, type SkillSession, type Uncommitted } from "./course.ts";
-import { timeOf } from "./cross-check.ts";
-import { afterStep, type Flow, holds, type Step, type Survey, stepIn } from "./flow.ts";
+import { isRedone, timeOf } from "./cross-check.ts";
+import { afterStep, datedIn, type Flow, holds, type Step, type Survey, stepIn } from "./flow.ts";
 import { flowNamed } from "./flows/index.ts";
 import {
   boundaryQuestion,
@@ -177,6 +177,7 @@ function onward(at: Place, step: Step): FlowMove {
       ...entering(flow.name, next.step, cycle),
       // A new cycle waits to be wanted.
       ...((boundary !== undefined || next.cycle === "next") && { boundary: true }),
+      ...(next.cycle === "next" && { seen: datedIn(flow, facts.survey, timeOf(state, course)) }),
     },
   );
 }
@@ -194,7 +195,7 @@ const entering = (
   cycle: number,
 ): Entering => ({ type: "step-entered", flow, step, name, cycle });
 
-export const reopening = (
+const reopening = (
   { step, name }: Pick<Step, "step" | "name">,
   how: Extract<Event, { type: "step-reopened" }>["how"],
 ): Event => ({ type: "step-reopened", step, name, how });
@@ -249,7 +250,7 @@ function beforeIt(at: Place, step: Step): FlowMove {
   if (wanted)
     return record({ ...started, ...(there.length > 0 && { treats: "overwrite" as const }) });
   // In a later cycle what lies there is of the one before.
-  if (step.done && state.cycle === 1 && there.length > 0) {
+  if (step.done && there.length > 0 && (state.cycle === 1 || isRedone(step, course))) {
     const question = whatOfArtifacts(step, there, state, course);
     const answer = decided(question);
     if (answer === undefined) return { is: "ask", question };

@@ -5,14 +5,26 @@
 import { type Answer, decisionId, type Question } from "../decision.ts";
 import type { Event } from "../event.ts";
 import type { ProjectState } from "../evolve.ts";
-import { type FlowState, knownStatuses } from "./state.ts";
+import type { Check } from "./cross-check.ts";
+import { afterStep, type Flow, type Step } from "./flow.ts";
+import { builtInFlows, flowNamed } from "./flows/index.ts";
+import { placesMeant, whichFlow, whichStep } from "./questions.ts";
+import { type FlowState, flowStateAt, knownStatuses } from "./state.ts";
 import { placeIn, type Whereabouts } from "./whereabouts.ts";
 
 /** The kinds that are asked here, and lapse by themselves when they no longer arise. */
-export const openingKinds: readonly string[] = ["both-names", "migrate", "unknown-status"];
+export const openingKinds: readonly string[] = [
+  "both-names",
+  "migrate",
+  "unknown-status",
+  "which-flow",
+  "which-step",
+];
 
 export type Opening =
-  | { readonly is: "create" }
+  | { readonly is: "create"; readonly state: FlowState }
+  /** The flow is somewhere else than the file says. */
+  | { readonly is: "move"; readonly event: Event; readonly line: string }
   | { readonly is: "ask"; readonly id: string; readonly question: Question }
   | { readonly is: "keep-one"; readonly keep: string; readonly drop: string }
   | { readonly is: "migrate" }
@@ -22,6 +34,7 @@ export function openingMove(
   state: ProjectState,
   here: Whereabouts,
   hash: (text: string) => string,
+  { check, flows = builtInFlows }: { check?: Check; flows?: readonly Flow[] } = {},
 ): Opening {
   const decided = (question: Question): { id: string; answer: Answer | undefined } => {
     const id = decisionId(question, hash);
@@ -37,7 +50,31 @@ export function openingMove(
       return { is: "keep-one", keep: keep.path, drop: drop.path };
     }
   }
-  if (here.verdict.is === "nothing") return { is: "create" };
+  const chooseAmong = (
+    places: readonly Step[],
+    told: Parameters<typeof whichStep>[2],
+  ): Step | Extract<Opening, { is: "ask" }> => {
+    const question = whichStep(here.state.flow, places, told);
+    const { id, answer } = decided(question);
+    if (!answer) return { is: "ask", id, question };
+    const meant = placesMeant(places, answer.key);
+    return meant.length > 1 ? chooseAmong(meant, told) : (meant[0] ?? (places[0] as Step));
+  };
+  if (here.verdict.is === "nothing") {
+    if ((here.fitting?.length ?? 0) > 1) {
+      const question = whichFlow(here.fitting ?? [], flows);
+      return { is: "ask", id: decisionId(question, hash), question };
+    }
+    if (here.places) {
+      const { cycle } = here.state;
+      const why = "the folders cannot tell which step comes next";
+      const step = chooseAmong(here.places, { cycle, cause: "scan", why });
+      if ("is" in step) return step;
+      const { step: number, name } = step;
+      return { is: "create", state: flowStateAt({ ...here.state, step: number, name }) };
+    }
+    return { is: "create", state: here.state };
+  }
   if (here.generation < 3) {
     const question = whetherToMigrate(here, state);
     const { id, answer } = decided(question);
@@ -49,7 +86,55 @@ export function openingMove(
     const question = whatStatusMeans(here.state, state);
     return { is: "ask", id: decisionId(question, hash), question };
   }
-  return { is: "go-on" };
+  return correction(state, check, flows, chooseAmong) ?? { is: "go-on" };
+}
+
+/** What the folders contradict is put right, or put to a person. */
+function correction(
+  { flow: position, course }: ProjectState,
+  check: Check | undefined,
+  flows: readonly Flow[],
+  chooseAmong: (
+    places: readonly Step[],
+    told: Parameters<typeof whichStep>[2],
+  ) => Step | Extract<Opening, { is: "ask" }>,
+): Opening | undefined {
+  if (!position || !check || check.is === "agrees") return undefined;
+  const { flow, cycle } = position;
+  const entering = (
+    to: Step | undefined,
+    cycleThere: number,
+  ): Extract<Event, { type: "step-entered" }> => ({
+    type: "step-entered",
+    flow,
+    step: to?.step ?? "done",
+    name: to?.name ?? "Done",
+    cycle: cycleThere,
+  });
+  if (check.is === "elsewhere") {
+    const definition = flowNamed(flow, flows);
+    const last = definition && check.by && afterStep(definition, check.by.step);
+    const next = cycle + (last?.cycle === "next" ? 1 : 0);
+    return {
+      is: "move",
+      event: { ...entering(check.to, next), why: "corrected" },
+      line: check.line,
+    };
+  }
+  const told = { cycle, cause: `event ${course?.enteredAt ?? 0}`, why: check.line };
+  const chosen = chooseAmong(check.places, told);
+  if ("is" in chosen) return chosen;
+  const line = `the work goes on at step ${chosen.step} ${chosen.name}, as a person said`;
+  const owed = check.owed.map(({ step }) => step);
+  if (chosen.step === position.step) {
+    return { is: "move", event: { type: "steps-excused", steps: owed }, line };
+  }
+  const skips = owed.includes(chosen.step) ? [] : owed;
+  return {
+    is: "move",
+    event: { ...entering(chosen, cycle), why: "answered", ...(skips.length > 0 && { skips }) },
+    line,
+  };
 }
 
 type FoundFile = Whereabouts["files"][number];
@@ -95,21 +180,6 @@ function whetherToMigrate(here: Whereabouts, state: ProjectState): Question {
     blocks: "the flow",
   };
 }
-
-/**
- * What an answer brings about by itself, to be recorded in the same transition: no file is ever
- * seen that has the answer but not what follows from it.
- */
-export const effectOf = (question: Pick<Question, "kind">, key: string): Event[] =>
-  question.kind === "unknown-status"
-    ? [{ type: "status-set", status: statusOptions[key] ?? "not_started" }]
-    : [];
-
-const statusOptions: Readonly<Record<string, string>> = {
-  A: "in_progress",
-  B: "not_started",
-  C: "completed",
-};
 
 function whatStatusMeans(state: FlowState, { stateFile }: ProjectState): Question {
   return {

@@ -284,7 +284,7 @@ export const whetherToSkip = (
       ? ["These need what it would leave:", ...dependents.map((each) => `  ${each}`)]
       : ["No later step needs what it would leave."],
   options: lettered(
-    { text: "Skip it with warning", brings: { do: "skip", step: step.step } },
+    { text: "Skip it with warning", brings: { do: "skip", step: step.step, name: step.name } },
     "Execute the step",
   ),
   recommendation: "B",
@@ -304,7 +304,7 @@ export const whetherToGoBack = (
       ? ["These will be overwritten:", ...listed(overwritten).map((each) => `  ${each}`)]
       : ["Nothing of it is there."],
   options: lettered(
-    { text: "Re-run the step", brings: { do: "back", step: step.step } },
+    { text: "Re-run the step", brings: { do: "back", step: step.step, name: step.name } },
     `Stay on the current step (${state.step} ${state.name})`,
   ),
   recommendation: "B",
@@ -333,7 +333,7 @@ export const whetherToRollBack = (
   options: lettered(
     {
       text: "Re-run the step (overwrites current artifacts)",
-      brings: { do: "roll-back", step: step.step },
+      brings: { do: "roll-back", step: step.step, name: step.name },
     },
     "Stay on current step",
   ),

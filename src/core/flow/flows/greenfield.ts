@@ -22,12 +22,15 @@ export const greenfield: Flow = {
           { folder: "00_problem/input_data" },
         ],
       },
+      // Data is often too large for git: a clone that lacks it is no reason to begin again.
+      leaves: { filled: "00_problem/problem.md" },
     },
     {
       step: "2",
       name: "Research",
       skill: "research",
       done: { exists: "01_solution/solution_draft*.md" },
+      leaves: { exists: "01_solution/solution*.md" },
       asks: "research-round",
     },
     {

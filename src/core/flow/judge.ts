@@ -1,0 +1,134 @@
+/**
+ * What follows from the end of a skill's session. The agent's word is a claim: done is what leaves
+ * the artifacts that the skill promises and the proof that the step wants, and has kept within what
+ * it may write.
+ */
+import type { Event } from "../event.ts";
+import type { ProjectState } from "../evolve.ts";
+import { mostSeries } from "./course.ts";
+import { timeOf } from "./cross-check.ts";
+import { type Flow, holds, type Step, type Survey } from "./flow.ts";
+import type { SkillQuestion } from "./questions.ts";
+import { type FlowState, mostRetries } from "./state.ts";
+
+export type SkillEnd =
+  | { readonly is: "done"; readonly outcome: string; readonly reports: readonly string[] }
+  | { readonly is: "asked"; readonly asks: SkillQuestion }
+  /** `corrupt`: what it left cannot be gone on with. */
+  | { readonly is: "failed"; readonly reason: string; readonly corrupt?: boolean }
+  | { readonly is: "limited"; readonly reason: string; readonly until?: string }
+  | { readonly is: "unable"; readonly reason: string }
+  /** Its conversation is too long to be trusted much further. */
+  | { readonly is: "context"; readonly reason: string }
+  | { readonly is: "stuck"; readonly reason: string }
+  | { readonly is: "stopped" };
+
+export interface Ended {
+  readonly flow: Flow;
+  readonly step: Step;
+  readonly session: number;
+  readonly end: SkillEnd;
+  /** What the skill promised and did not leave, a sentence each. */
+  readonly unmet: readonly string[];
+  /** What it did outside of what it may write, a sentence each; it was put back. */
+  readonly strayed: readonly string[];
+  readonly survey: Survey;
+  /** When an agent says not when, it is worth trying again. */
+  readonly usualWait: string;
+}
+
+export function afterSkill(state: ProjectState, ended: Ended): Event[] {
+  const { flow: position, course } = state;
+  if (!position) throw new Error("a skill has ended in no flow");
+  const { session, end, strayed } = ended;
+  const over = (more: Partial<Extract<Event, { type: "skill-ended" }>>): Event => ({
+    type: "skill-ended",
+    session,
+    how: end.is,
+    ...more,
+  });
+  switch (end.is) {
+    case "stopped":
+      return [over({}), sessionEnded("user paused", "")];
+    case "context":
+      return [over({ reason: end.reason }), sessionEnded("context limit", end.reason)];
+    case "limited": {
+      const until = end.until ?? ended.usualWait;
+      return [over({ reason: end.reason, until })];
+    }
+    case "unable":
+    case "stuck":
+      return [over({ reason: end.reason })];
+    case "asked":
+      return [over({ asks: { ...end.asks, options: [...end.asks.options] } })];
+    case "failed":
+      return [over({ reason: end.reason }), ...failure(state, ended, end.reason, end.corrupt)];
+    case "done": {
+      const time = timeOf(position, course);
+      const { done, finished } = ended.step;
+      const proven = (probe: typeof done): boolean =>
+        probe === undefined ||
+        holds(probe, ended.survey, {
+          ...time,
+          reported: [...(time.reported ?? []), ...end.reports],
+        });
+      const lacks = [
+        ...strayed,
+        ...ended.unmet,
+        ...(proven(done) && proven(finished)
+          ? []
+          : [`what proves step ${ended.step.step} ${ended.step.name} is not there`]),
+      ];
+      if (lacks.length > 0) {
+        const reason = `it says that it is done, but ${lacks.slice(0, 5).join("; ")}`;
+        return [over({ how: "failed", reason }), ...failure(state, ended, reason)];
+      }
+      return [
+        over({ ...(end.reports.length > 0 && { reports: [...end.reports] }) }),
+        { type: "step-completed", outcome: end.outcome },
+      ];
+    }
+  }
+}
+
+const sessionEnded = (reason: string, notes: string): Event => ({
+  type: "session-ended",
+  reason,
+  notes,
+});
+
+/** At once and without asking, three times; then it is for people to look at. */
+function failure(
+  { flow: state, course }: ProjectState,
+  { step }: Ended,
+  reason: string,
+  corrupt = false,
+): Event[] {
+  if (!state) return [];
+  if (state.retryCount < mostRetries) {
+    return [
+      { type: "step-retried", reason },
+      ...(corrupt ? [{ type: "sub-step-reported" as const, subStep: firstOf(state) }] : []),
+    ];
+  }
+  const skill = step.skill ?? step.name;
+  const blocker = `${skill} failed 3 consecutive times at sub_step ${state.subStep.phase}. Last failure: ${reason}. Auto-retry exhausted.`;
+  const series = (course?.failedSeries[state.step] ?? 0) + 1;
+  return [
+    { type: "step-failed", blocker },
+    ...(series === mostSeries
+      ? [
+          {
+            type: "blocker-raised" as const,
+            text: `step ${step.step} ${step.name} has failed ${series} times in a row, each time after 3 retries; it is not tried again before a person says so`,
+          },
+        ]
+      : []),
+  ];
+}
+
+const firstOf = ({ subStep }: FlowState): FlowState["subStep"] => ({
+  phase: 0,
+  name: "awaiting-invocation",
+  detail: subStep.phase > 0 ? `begun anew: ${subStep.name} left something broken` : "",
+});

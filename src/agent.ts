@@ -39,6 +39,8 @@ export type AgentEvent =
   | { readonly type: "session"; readonly id: string; readonly model?: string }
   /** What was used since the last such event; `cost` in dollars. */
   | { readonly type: "usage"; readonly tokens: number; readonly cost?: number }
+  /** How much of the model's window the conversation takes, in tokens, where the agent tells. */
+  | { readonly type: "window"; readonly used: number; readonly size: number }
   /** A line as it came, for the transcript: from it, all the others can be told again. */
   | { readonly type: "raw"; readonly line: string };
 
@@ -62,6 +64,7 @@ export function eventLines(event: AgentEvent): readonly string[] {
     case "thought":
     case "session":
     case "usage":
+    case "window":
     case "raw":
       return [];
   }

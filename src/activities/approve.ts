@@ -55,6 +55,8 @@ export interface ApprovalOptions {
   /** Whoever may come to work. */
   readonly agents: readonly string[];
   readonly phases: readonly Phase[];
+  /** Patterns of files that whoever works is told to follow: skills and flows of the project's own. */
+  readonly follows?: readonly string[];
 }
 
 export async function surfaceFor(options: ApprovalOptions): Promise<Result<Surface>> {
@@ -66,7 +68,10 @@ export async function surfaceFor(options: ApprovalOptions): Promise<Result<Surfa
   const hooks = commands.length > 0 ? await hooksOf(git) : succeed([]);
   if (!hooks.ok) return hooks;
   const entries = [...commands, ...hooks.value];
-  const patterns = options.agents.flatMap((name) => readBy(name, settings.agents?.[name]));
+  const patterns = [
+    ...options.agents.flatMap((name) => readBy(name, settings.agents?.[name])),
+    ...(options.follows ?? []),
+  ];
   let obeyed: readonly string[] | undefined;
   return readingTree(git, commit, (paths, read, links) => {
     obeyed ??= filesRead(patterns, paths, links);

@@ -1,7 +1,8 @@
 /** Who will be at work: from what was settled, or from who is there on this machine. */
 
-import { type Cast, castFor, type Undecided } from "../core/agent/cast.ts";
-import { type Login } from "../core/agent/choose.ts";
+import { type Cast, castFor, ownAgents, type Undecided } from "../core/agent/cast.ts";
+import { chooseDefault, type Login } from "../core/agent/choose.ts";
+import { knownAgents } from "../core/agent/known.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
@@ -48,6 +49,41 @@ export async function chooseCast(casting: Casting, asker?: Asker): Promise<Resul
   if (!chosen.ok) return chosen;
   const decided = { ...settings, agent: chosen.value };
   return castFor({ ...named, installed }, decided, compiled, phases) as Result<Cast>;
+}
+
+/** The same for the steps of a flow, which spell out nothing. */
+export async function chooseForFlow(
+  {
+    agent,
+    settings,
+    machine,
+  }: Pick<Casting, "settings" | "machine"> & { agent?: string | undefined },
+  asker: Asker,
+): Promise<Result<string>> {
+  const named = agent ?? settings.agent;
+  const known = [...Object.keys(settings.agents ?? {}), ...knownAgents.map(({ name }) => name)];
+  if (named !== undefined) {
+    if (known.includes(named)) return succeed(named);
+    return fail("no-agent", `there is no agent "${named}" that can follow a skill`, {
+      hint: `known: ${known.join(", ")}`,
+    });
+  }
+  const own = ownAgents(settings);
+  const choice = chooseDefault({
+    spelledOut: false,
+    own,
+    installed: own.length === 1 ? [] : await installedOn(machine),
+  });
+  switch (choice.is) {
+    case "chosen":
+      return succeed(choice.name);
+    case "ask":
+      return askWhich(asker, { among: choice.names, why: choice.why });
+    case "none":
+      return fail("no-agent", `which agent shall do the work? ${choice.why}`, {
+        hint: "autodev agents --all tells which can be had; .autodev/config.yaml names others",
+      });
+  }
 }
 
 async function installedOn(machine: Machine): Promise<{ name: string; login: Login }[]> {

@@ -6,6 +6,7 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import { stateFileNames } from "../core/flow/state-names.ts";
 import type { Access } from "../exec.ts";
 import type { RunSite } from "./run-site.ts";
 
@@ -36,6 +37,25 @@ export function accessOf(
     ...closed(path.join(commonDir, "autodev"), ...refFiles(site)),
     ...closed(...site.closed),
     ...open(scratch, cwd),
+  ];
+}
+
+/** Who works by a skill writes below `_docs/`, but not the state file: that is ours. */
+export function docsAccess(
+  root: string,
+  { commonDir, gitDir }: { readonly commonDir: string; readonly gitDir: string },
+  scratch: string,
+): Access[] {
+  const docs = path.join(root, "_docs");
+  const isNeeded = [os.homedir(), os.tmpdir()].some((place) => isIn(place, root));
+  const states = stateFileNames
+    .map((name) => path.join(docs, name))
+    .filter((file) => fs.existsSync(file));
+  const closed = [...new Set([...(isNeeded ? [] : [root]), commonDir, gitDir])];
+  return [
+    ...closed.map((place) => ({ path: place, writable: false })),
+    ...[docs, scratch].map((place) => ({ path: place, writable: true })),
+    ...states.map((place) => ({ path: place, writable: false })),
   ];
 }
 

@@ -23,6 +23,8 @@ export interface AgentParts extends Omit<ApplyDeps, "exec"> {
   /** Its command, as it was approved. */
   readonly command: Trusted | undefined;
   readonly exec: typeof exec;
+  /** What its work is; absent: phases of a plan. */
+  readonly does?: "phase" | "skill";
   openResultTool(deps: {
     readonly schema: unknown;
     accept(value: unknown): string | undefined;
@@ -37,7 +39,7 @@ export function makeAgent(name: string, parts: AgentParts): Agent | undefined {
   const dialect = dialectOf(settings.use ?? name, command);
   if (!dialect) return name === applyAgent.name ? createApplyAgent(parts) : undefined;
   const { model, args, permissions } = settings;
-  const schema: unknown = JSON.parse(resultSchema());
+  const schema: unknown = JSON.parse(resultSchema(parts.does));
   return createSpokenAgent({
     name,
     dialect,

@@ -133,6 +133,20 @@ export const Settings = z.strictObject({
     })
     .exactOptional()
     .describe("What autodev keeps on disk beside its memory."),
+  flow: z
+    .strictObject({
+      commit: z
+        .enum(["auto", "none"])
+        .exactOptional()
+        .describe("Whether a step's documents are committed when it is complete; `auto`."),
+      stuck_minutes: z
+        .number()
+        .positive()
+        .exactOptional()
+        .describe("No new artifact for so long, though the agent works: it is stuck; 20."),
+    })
+    .exactOptional()
+    .describe("How flows are carried out."),
   build: z
     .strictObject({
       commit: z.enum(commitModes).exactOptional(),

@@ -122,7 +122,7 @@ function usualFor(
 }
 
 /** Those that are named to be chosen from; a mere setting for one that is known names nobody. */
-const ownAgents = ({ agents = {} }: Settings): string[] =>
+export const ownAgents = ({ agents = {} }: Settings): string[] =>
   Object.entries(agents)
     .filter(([, { command, use }]) => command !== undefined || use !== undefined)
     .map(([name]) => name);

@@ -4,6 +4,7 @@
  * so that no text can end its own quotation and go on as if it were ours.
  */
 
+import { code, cut, fenced, line } from "../quote.ts";
 import type { ErrorType } from "./phase-error.ts";
 import type { Item, Phase } from "./plan.ts";
 
@@ -260,35 +261,3 @@ const advice: Record<ErrorType, string> = {
   blocked:
     "Something outside of this phase was in the way. If it still is, end with the same error.",
 };
-
-// ── Text ────────────────────────────────────────────────────────────────────────────────────
-
-function fenced(info: string, text: string): string {
-  const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
-  return `${fence}${info}\n${text.replace(/\s+$/, "")}\n${fence}`;
-}
-
-function code(text: string): string {
-  const plain = line(text);
-  const run = longestRun(plain);
-  if (run === 0) return `\`${plain}\``;
-  const ticks = "`".repeat(run + 1);
-  return `${ticks} ${plain} ${ticks}`;
-}
-
-const longestRun = (text: string): number =>
-  [...text.matchAll(/`+/g)].reduce((longest, [run]) => Math.max(longest, run.length), 0);
-
-/** On one line that begins nothing: no heading, no fence, no list. */
-const line = (text: string): string =>
-  text
-    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ")
-    .trim()
-    .replace(/^(?=`{3}|~{3}|#{1,6}(?:\s|$)|[<>]|[-+*]\s|\d+[.)]\s)/, "\\");
-
-/** Beginning and end: a stack trace's head and a test runner's summary. */
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const half = Math.floor(most / 2);
-  return `${text.slice(0, half)}\n… ${text.length - 2 * half} characters left out …\n${text.slice(-half)}`;
-}

@@ -28,8 +28,23 @@ export const AgentResult = z.object({
     })
     .nullable()
     .default(null),
+  /** A skill's question to people: the session ends with it, and goes on with the answer. */
+  asks: z
+    .object({
+      question: z.string().min(1).max(500),
+      options: z.array(z.string().min(1).max(300)).min(2).max(4),
+      recommendation: z.enum(["A", "B", "C", "D"]),
+      reason: z.string().min(1).max(300),
+    })
+    .nullable()
+    .exactOptional(),
+  /** What a skill has found that later steps depend on, by the names that it is told. */
+  reports: z.array(z.string().regex(/^[a-z][a-z0-9-]{0,63}$/)).exactOptional(),
 });
 export type AgentResult = z.infer<typeof AgentResult>;
+
+/** Who does a phase of a plan has nobody to ask and nothing to report. */
+const PhaseResult = AgentResult.omit({ asks: true, reports: true });
 
 /** It has done every task, and says that it failed all the same: by a gate, or without a reason. */
 export const isPessimistic = ({ status, tasks, error }: AgentResult): boolean =>
@@ -63,9 +78,13 @@ export function failureSaid(
   };
 }
 
-let schema: string | undefined;
+const schemas = new Map<"phase" | "skill", string>();
 /** What an agent is told about it. */
-export const resultSchema = (): string => {
-  schema ??= JSON.stringify(z.toJSONSchema(AgentResult, { io: "input" }), null, 2);
+export function resultSchema(of: "phase" | "skill" = "phase"): string {
+  const known = schemas.get(of);
+  if (known !== undefined) return known;
+  const shape = of === "phase" ? PhaseResult : AgentResult;
+  const schema = JSON.stringify(z.toJSONSchema(shape, { io: "input" }), null, 2);
+  schemas.set(of, schema);
   return schema;
-};
+}

@@ -1,0 +1,68 @@
+/** What a flow's next move is decided on, besides what is on record. */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { existing } from "../core/flow/contract.ts";
+import { type Flow, globOf, type Survey, stepIn } from "../core/flow/flow.ts";
+import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
+import type { FlowFacts, SkillFacts } from "../core/flow/next-move.ts";
+import type { FlowState } from "../core/flow/state.ts";
+import { findSkill } from "./find-skill.ts";
+import type { Held, Project } from "./hold.ts";
+import { survey } from "./survey.ts";
+
+export interface FactsSite {
+  readonly project: Pick<Project, "root">;
+  readonly held: Pick<Held, "state">;
+  readonly flows: readonly Flow[];
+}
+
+export function factsOf({ project, held, flows }: FactsSite): FlowFacts {
+  const seen = survey(project.root, flows);
+  const { flow: state } = held.state;
+  return {
+    flows,
+    survey: seen,
+    skill: state ? skillFacts(project.root, state, flows, seen) : nothingKnown,
+    ahead: ahead(project.root, seen),
+  };
+}
+
+const nothingKnown: SkillFacts = { phases: [], lacks: [], there: [] };
+
+function skillFacts(
+  root: string,
+  { flow: name, step: number, cycle }: FlowState,
+  flows: readonly Flow[],
+  { docs = new Map<string, number>() }: Survey,
+): SkillFacts {
+  const flow = flowNamed(name, flows.length > 0 ? flows : builtInFlows);
+  const step = flow && stepIn(flow, number);
+  if (step?.skill === undefined) return nothingKnown;
+  const found = findSkill(root, step.skill, step.mode);
+  if (!found.ok) return { ...nothingKnown, missing: found.failure.message };
+  const { phases, needs, produces } = found.value;
+  const lacks = needs.filter((need) => {
+    const pattern = globOf(need, { cycle });
+    return ![...docs.keys()].some((file) => pattern.test(file));
+  });
+  return { phases, lacks, there: existing(produces, docs, { cycle }) };
+}
+
+/** How much there is to do, from the task files: number, points. */
+function ahead(root: string, { docs }: Survey): string[] {
+  const files = [...(docs?.keys() ?? [])].filter((file) =>
+    /^02_tasks\/todo\/[^/]+\.md$/.test(file),
+  );
+  if (files.length === 0) return [];
+  let points = 0;
+  for (const file of files.slice(0, 500)) {
+    try {
+      const text = fs.readFileSync(path.join(root, "_docs", file), "utf8");
+      points += Number(/^\*\*Complexity\*\*:\s*(\d+)/m.exec(text)?.[1] ?? 0);
+    } catch {
+      // It was there a moment ago; what counts is how many there are.
+    }
+  }
+  // As many as can be worked on side by side are one batch: by the table, at least one.
+  return [`Tasks: ${files.length} · points: ${points}`];
+}

@@ -1,0 +1,45 @@
+/** Where a flow happens: its project, its people, and everything that it may start. */
+import * as path from "node:path";
+import type { Agent } from "../agent.ts";
+import type { Event } from "../core/event.ts";
+import type { Flow, Step } from "../core/flow/flow.ts";
+import type { Git } from "../git/call.ts";
+import type { Held, Project } from "./hold.ts";
+import type { Ask } from "./open-flow.ts";
+
+export interface FlowSite {
+  readonly project: Project;
+  readonly held: Held;
+  readonly git: Git;
+  readonly flows: readonly Flow[];
+  /** Who does a step; the first choice first. */
+  agentsFor(step: Step): readonly string[];
+  agent(name: string): Agent;
+  /** It cannot write anything but what it is to write. */
+  confined(agent: string): boolean;
+  readonly network: "off" | undefined;
+  readonly ask: Ask;
+  readonly by: string;
+  readonly signal: AbortSignal;
+  readonly killNow: AbortSignal;
+  /** The last event before this invocation. */
+  readonly begun: number;
+  readonly throughBoundaries: boolean;
+  readonly commits: boolean;
+  readonly waits: boolean;
+  /** A silent agent is taken for dead after so long. */
+  readonly idleMs: number;
+  /** Nothing new for so long, though it is at work: it goes nowhere. */
+  readonly stuckMinutes: number;
+  /** It is on record. */
+  happened(events: readonly Event[]): void;
+  /** What a display is told beside the events; nothing is decided by it. */
+  tell(line: string): void;
+}
+
+/** A session's own folder: its brief, its reports, its copy of the state file. */
+export const sessionFolder = ({ git }: FlowSite, session: number): string =>
+  path.join(git.place.commonDir, "autodev", "scratch", `flow-${session}`);
+
+export const sessionTranscript = ({ git }: Pick<FlowSite, "git">, session: number): string =>
+  path.join(git.place.commonDir, "autodev", "transcripts", "flow", `session-${session}.log`);

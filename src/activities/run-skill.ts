@@ -1,0 +1,401 @@
+/**
+ * One session of an agent that works by a skill, in the user's own tree, with `_docs/` to write in and
+ * nothing else. It is on record before it begins; where it is in the skill is on record as it goes;
+ * what became of it is judged by what lies there when it has ended.
+ */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { Agent, AgentEvent, AgentOutcome } from "../agent.ts";
+import { eventLines } from "../agent.ts";
+import type { Event } from "../core/event.ts";
+import { type Failure, type Result, succeed } from "../core/failure.ts";
+import { textsOf, unmetBy } from "../core/flow/contract.ts";
+import { globOf } from "../core/flow/flow.ts";
+import { flowNamed } from "../core/flow/flows/index.ts";
+import { afterSkill, type SkillEnd } from "../core/flow/judge.ts";
+import type { SkillWork } from "../core/flow/next-move.ts";
+import type { Skill } from "../core/flow/skill.ts";
+import { writeSkillBrief } from "../core/flow/skill-brief.ts";
+import type { FlowState } from "../core/flow/state.ts";
+import {
+  type SkillWatch,
+  stuckBecause,
+  unwatchedSkill,
+  watchSkill,
+  zoneOf,
+} from "../core/flow/zone.ts";
+import { resultSchema } from "../core/plan/result.ts";
+import { cutLine } from "../exec/streams.ts";
+import { docsAccess } from "./confinement.ts";
+import { putBack, strayed, watchTree } from "./docs-guard.ts";
+import { findSkill } from "./find-skill.ts";
+import { type FlowSite, sessionFolder, sessionTranscript } from "./flow-site.ts";
+import { keepingSecrets } from "./keep-secrets.ts";
+import { openReports, type SkillReports } from "./skill-reports.ts";
+import { survey } from "./survey.ts";
+import { openTranscript, theirs, transcriptMark } from "./transcript.ts";
+
+export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<Event[]>> {
+  const { held, project, git } = site;
+  const { step, session } = work;
+  const state = held.state.flow;
+  const flow = flowNamed(state?.flow ?? "", site.flows);
+  if (!state || !flow) throw new Error("a skill is to be run in no flow");
+  const found = findSkill(project.root, work.skill, work.mode);
+  if (!found.ok) return found;
+  const skill = found.value;
+  const [name] = site.agentsFor(step);
+  if (name === undefined) throw new Error(`nobody is to do step ${step.step}`);
+  const agent = keepingSecrets(site.agent(name));
+  const resumes = work.resumes?.agent === name && agent.resumes ? work.resumes : undefined;
+  const mark = await watchTree(git);
+  if (!mark.ok) return mark;
+  const started = await record(site, [
+    {
+      type: "skill-started",
+      session,
+      step: step.step,
+      skill: work.skill,
+      ...(work.mode !== undefined && { mode: work.mode }),
+      agent: name,
+      ...(resumes && { resumes: resumes.id }),
+    },
+  ]);
+  if (!started.ok) return started;
+  const outcome = await atWork(site, { work, skill, agent, state, ...(resumes && { resumes }) });
+  if (!outcome.ok) return outcome;
+  const away = await strayed(git, mark.value);
+  if (!away.ok) return away;
+  if (away.value.length > 0) {
+    const back = await putBack(
+      git,
+      mark.value,
+      away.value.map((each) => each.path),
+    );
+    if (!back.ok) return back;
+  }
+  const seen = survey(project.root, site.flows);
+  const now = held.state.flow ?? state;
+  const time = { cycle: now.cycle };
+  const docs = seen.docs ?? new Map<string, number>();
+  const texts = textsAt(project.root, textsOf(skill.produces, docs, time));
+  return succeed(
+    afterSkill(held.state, {
+      flow,
+      step,
+      session,
+      end: outcome.value,
+      unmet: unmetBy(skill.produces, { docs, texts }, time).map(({ message }) => message),
+      strayed: away.value.map(
+        ({ path: file, how }) => `${file} was ${how}, outside of _docs/; it was put back`,
+      ),
+      survey: seen,
+      usualWait: laterThan(project.world.now(), usualWaitMs),
+    }),
+  );
+}
+
+const usualWaitMs = 15 * 60_000;
+const laterThan = (now: string, ms: number): string => new Date(Date.parse(now) + ms).toISOString();
+
+interface AtWork {
+  readonly work: SkillWork;
+  readonly skill: Skill;
+  readonly agent: Agent;
+  readonly state: FlowState;
+  readonly resumes?: NonNullable<SkillWork["resumes"]>;
+}
+
+// ── while it works ─────────────────────────────────────────────────────────────────────────────
+
+async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
+  const { project } = site;
+  const { work, skill, agent, state, resumes } = at;
+  const { session, step } = work;
+  const scratch = sessionFolder(site, session);
+  fs.mkdirSync(path.join(project.root, "_docs"), { recursive: true });
+  const stateFile = stateFileOf(site);
+  const reports = openReports(scratch, stateFile, { from: state.subStep, phases: skill.phases });
+  const transcript = openTranscript(sessionTranscript(site, session));
+  const speaks = agent.speaks === undefined ? "" : ` speaking ${agent.speaks}`;
+  transcript.add(
+    `${transcriptMark} attempt ${session} at phase ${step.step}, by ${agent.name}${speaks}`,
+  );
+  const text = briefFor(site, at, { reports, stateFile, scratch });
+  if (agent.speaks !== undefined) {
+    for (const line of text.trimEnd().split("\n")) transcript.add(`> ${line}`);
+  }
+  const ending = new AbortController();
+  let endedBy: SkillEnd | undefined;
+  let refused: Failure | undefined;
+  let watch = unwatchedSkill(Date.now());
+  const end = (by: SkillEnd): void => {
+    endedBy ??= by;
+    ending.abort();
+  };
+  // In order, one after the other: each is durable before the next is looked at.
+  let recording: Promise<unknown> = Promise.resolve();
+  const note = (...events: Event[]): void => {
+    recording = recording.then(async () => {
+      const recorded = await record(site, events);
+      if (recorded.ok) return;
+      refused ??= recorded.failure;
+      ending.abort();
+    });
+  };
+  const spending = usageNotes(session, note);
+  const hear = (): void => {
+    for (const subStep of reports.fresh()) {
+      note({ type: "sub-step-reported", subStep });
+      // A sub-step has ended: where the conversation has become long, the next begins in another.
+      if (zoneOf(watch) === "caution") end({ is: "context", reason: contextReason(watch) });
+    }
+  };
+  const artifacts = artifactWatch(path.join(project.root, "_docs"));
+  const looking = setInterval(() => {
+    hear();
+    for (const sign of artifacts(Date.now())) watch = watchSkill(watch, sign);
+    const stuck = stuckBecause(watch, Date.now(), site.stuckMinutes);
+    if (stuck !== undefined) end({ is: "stuck", reason: stuck });
+  }, lookEveryMs);
+  try {
+    const outcome = await agent.run(
+      { phase: step.step, name: step.name, text, tasks: skill.phases.length, attempt: session },
+      {
+        cwd: project.root,
+        scratch,
+        env: { AUTODEV_SUB_STEP: reports.program, AUTODEV_STATE_COPY: reports.copy },
+        timeoutMs: longestMs,
+        idleMs: site.idleMs,
+        ...(resumes && { resume: { session: resumes.id, tokens: resumes.tokens } }),
+        signal: AbortSignal.any([site.signal, ending.signal]),
+        killNow: site.killNow,
+        access: site.confined(agent.name) ? docsAccess(project.root, site.git.place, scratch) : [],
+        network: site.network,
+        marker: `flow-${session}`,
+        emit(event) {
+          if (event.type === "raw") return transcript.add(theirs(event.line));
+          if (event.type === "usage") return spending.add(event);
+          if (event.type === "session") {
+            const { id, model } = event;
+            note({
+              type: "skill-session-opened",
+              session,
+              id,
+              ...(model !== undefined && { model }),
+            });
+          }
+          watch = signsOf(event).reduce(watchSkill, watch);
+          if (zoneOf(watch) === "danger") end({ is: "context", reason: contextReason(watch) });
+          for (const words of eventLines(event)) {
+            const line = cutLine(words);
+            if (agent.speaks === undefined) transcript.add(theirs(line));
+            site.tell(line);
+          }
+        },
+      },
+    );
+    transcript.add(`${transcriptMark} ${agent.name} has ended: ${outcome.is}`);
+    clearInterval(looking);
+    hear();
+    spending.end();
+    await recording;
+    if (refused) return { ok: false, failure: refused };
+    const isOurs = site.signal.aborted || site.killNow.aborted;
+    return succeed(isOurs ? { is: "stopped" } : (endedBy ?? endOf(outcome)));
+  } finally {
+    clearInterval(looking);
+    transcript.end();
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+const lookEveryMs = 250;
+/** Long is no reason to be killed: only silence is, and a person. */
+const longestMs = 7 * 24 * 3600 * 1000;
+
+const record = async (site: FlowSite, events: Event[]): Promise<Result<unknown>> => {
+  const recorded = await site.held.record(...events);
+  if (recorded.ok) site.happened(events);
+  return recorded;
+};
+
+function endOf(outcome: AgentOutcome): SkillEnd {
+  const asks = "result" in outcome ? outcome.result?.asks : undefined;
+  if (asks) return { is: "asked", asks };
+  switch (outcome.is) {
+    case "done":
+      return {
+        is: "done",
+        outcome: outcome.result.commit_message.split("\n")[0]?.slice(0, 200) ?? "",
+        reports: outcome.result.reports ?? [],
+      };
+    case "failed":
+      return { is: "failed", reason: outcome.error.message };
+    case "limited": {
+      const { reason, until } = outcome;
+      return { is: "limited", reason, ...(until !== undefined && { until }) };
+    }
+    case "unable":
+      return { is: "unable", reason: `${outcome.trouble.message} (${outcome.hint})` };
+    case "stopped":
+      return { is: "stopped" };
+  }
+}
+
+function contextReason({ used, tools, artifacts, troubles }: SkillWatch): string {
+  if (used !== undefined) return `${Math.round(used * 100)} % of the model's window is used`;
+  if (troubles > 0) return `${troubles} tools failed one after the other`;
+  return `${tools} tools were called and ${artifacts.length} artifacts read`;
+}
+
+/** What an event says about how full and how sound a conversation is. */
+function signsOf(event: AgentEvent): Parameters<typeof watchSkill>[1][] {
+  switch (event.type) {
+    case "tool": {
+      if (event.state === "started") return [];
+      const file = /_docs\/(\S+\.\w+)/.exec(event.what)?.[1];
+      return [
+        { is: "tool", ok: event.state === "done" },
+        ...(file === undefined ? [] : [{ is: "artifact-read" as const, path: file, large: false }]),
+      ];
+    }
+    case "command":
+      return [{ is: "tool", ok: event.passed }];
+    case "window":
+      return [{ is: "window", used: event.used / Math.max(event.size, 1) }];
+    default:
+      return [];
+  }
+}
+
+/** A record for each word would be a sync for each; a kill costs what was said since the last. */
+function usageNotes(
+  session: number,
+  note: (event: Event) => void,
+): { add(usage: { tokens: number; cost?: number }): void; end(): void } {
+  let [tokens, cost] = [0, 0];
+  let timer: NodeJS.Timeout | undefined;
+  const say = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (tokens === 0 && cost === 0) return;
+    note({ type: "skill-usage-counted", session, tokens, ...(cost > 0 && { cost }) });
+    [tokens, cost] = [0, 0];
+  };
+  return {
+    add(usage) {
+      tokens += usage.tokens > 0 ? usage.tokens : 0;
+      cost += (usage.cost ?? 0) > 0 ? (usage.cost ?? 0) : 0;
+      timer ??= setTimeout(say, 2000);
+    },
+    end: say,
+  };
+}
+
+// ── artifacts ──────────────────────────────────────────────────────────────────────────────────
+
+/** What was written below a folder since the last call: by size and time, and then by its bytes. */
+function artifactWatch(folder: string): (now: number) => Parameters<typeof watchSkill>[1][] {
+  const seen = new Map<string, string>();
+  let last = 0;
+  const walk = (now: number, first: boolean): Parameters<typeof watchSkill>[1][] => {
+    const signs: Parameters<typeof watchSkill>[1][] = [];
+    for (const file of filesBelow(folder)) {
+      const stat = fs.statSync(file, { throwIfNoEntry: false });
+      if (!stat?.isFile()) continue;
+      const mark = `${stat.size} ${stat.mtimeMs}`;
+      if (seen.get(file) === mark) continue;
+      seen.set(file, mark);
+      if (first) continue;
+      const name = path.relative(folder, file).split(path.sep).join("/");
+      signs.push({ is: "artifact-written", path: name, hash: mark, size: stat.size, at: now });
+    }
+    return signs;
+  };
+  walk(0, true);
+  return (now) => {
+    if (now - last < walkEveryMs) return [];
+    last = now;
+    return walk(now, false);
+  };
+}
+
+const walkEveryMs = 3000;
+
+function filesBelow(folder: string): string[] {
+  try {
+    return fs
+      .readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name));
+  } catch {
+    return [];
+  }
+}
+
+function textsAt(root: string, files: readonly string[]): Map<string, string> {
+  return new Map(
+    files.flatMap((file): [string, string][] => {
+      try {
+        return [[file, fs.readFileSync(path.join(root, "_docs", file), "utf8")]];
+      } catch {
+        return [];
+      }
+    }),
+  );
+}
+
+// ── the brief ──────────────────────────────────────────────────────────────────────────────────
+
+const stateFileOf = ({ project, held }: FlowSite): string => {
+  const file = held.state.stateFile?.path ?? "_docs/_autodev_state.md";
+  const read = project.store.readProjection(file);
+  return (read.ok ? read.value : undefined) ?? "";
+};
+
+function briefFor(
+  site: FlowSite,
+  { work, skill, agent, state, resumes }: AtWork,
+  { reports, stateFile, scratch }: { reports: SkillReports; stateFile: string; scratch: string },
+): string {
+  const phase = skill.phases.find(({ name }) => name === state.subStep.name) ?? skill.phases[0];
+  return writeSkillBrief({
+    state,
+    stateFile,
+    skill,
+    ...(work.mode !== undefined && { mode: work.mode }),
+    artifacts: artifactsFor(site, phase?.reads ?? [], state),
+    goesOn: resumes !== undefined,
+    notes: work.notes,
+    reportBy: reports.program,
+    stateCopy: reports.copy,
+    resultSchema: resultSchema("skill"),
+    ...(agent.speaks === undefined && { resultPath: path.join(scratch, "result.json") }),
+  });
+}
+
+/** Small ones whole, large ones by their headings; never all of `_docs/`. */
+function artifactsFor(
+  { project, flows }: FlowSite,
+  reads: readonly string[],
+  { cycle }: FlowState,
+): Parameters<typeof writeSkillBrief>[0]["artifacts"] {
+  const { docs } = survey(project.root, flows);
+  const patterns = reads.map((each) => globOf(each, { cycle }));
+  const files = [...(docs?.keys() ?? [])].filter((file) =>
+    patterns.some((each) => each.test(file)),
+  );
+  return [...textsAt(project.root, files.slice(0, mostRead))].map(([file, text]) =>
+    text.length <= mostWhole ? { path: file, text } : { path: file, headings: headingsOf(text) },
+  );
+}
+
+const mostRead = 20;
+const mostWhole = 12_000;
+
+const headingsOf = (text: string): string[] =>
+  text
+    .split("\n")
+    .flatMap((line, at) => (/^#{1,6} /.test(line) ? [`${at + 1}: ${line}`] : []))
+    .slice(0, 200);

@@ -1,0 +1,29 @@
+/** A flow on this machine: the driver of core, with the activities that carry out its moves. */
+
+import { factsOf } from "../activities/flow-facts.ts";
+import { performMove } from "../activities/flow-moves.ts";
+import type { FlowSite } from "../activities/flow-site.ts";
+import { succeed } from "../core/failure.ts";
+import { type FlowOutcome, runFlow } from "../core/flow/run-flow.ts";
+
+export function runFlowLocally(site: FlowSite): Promise<FlowOutcome> {
+  const { held, project } = site;
+  return runFlow({
+    look: async () => succeed({ state: held.state, facts: factsOf(site) }),
+    limits: () => ({
+      begun: site.begun,
+      now: project.world.now(),
+      throughBoundaries: site.throughBoundaries,
+      commits: site.commits,
+      waits: site.waits,
+      stopping: site.signal.aborted,
+    }),
+    hash: project.world.hash,
+    perform: (move) => performMove(site, move),
+    async record(events) {
+      const recorded = await held.record(...events);
+      if (recorded.ok) site.happened(events);
+      return recorded;
+    },
+  });
+}

@@ -161,8 +161,13 @@ function label(
   return `${critical ? style.bold(id) : id}  ${name}${right === "" ? "" : gap + style.dim(right)}`.trimEnd();
 }
 
+/** Of a plan or of a flow. */
+interface Placed extends Omit<PlanFinding, "code"> {
+  readonly code: string;
+}
+
 export function findingLines(
-  findings: readonly PlanFinding[],
+  findings: readonly Placed[],
   level: "error" | "warning",
   style: Style,
 ): string[] {

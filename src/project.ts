@@ -67,6 +67,14 @@ export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";
 export type { FoundAgent, Presence } from "./activities/find-agents.ts";
 export { attemptNamed, findPhase, type PhaseHistory } from "./activities/find-attempt.ts";
+export {
+  examineFlowFiles,
+  examineFlows,
+  type FlowExamination,
+  type FoundFlow,
+  findFlows,
+  flowsFolder,
+} from "./activities/find-flows.ts";
 export { examineSandbox } from "./activities/find-sandbox.ts";
 export * from "./activities/hold.ts";
 export type { ListedAgents } from "./activities/list-agents.ts";

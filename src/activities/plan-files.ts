@@ -182,7 +182,7 @@ export function readSource(cwd: string, file: string): Result<Source> {
   } catch (error) {
     return unreadable(file, reasonOf(error));
   }
-  const text = decode(bytes);
+  const text = utf8Text(bytes);
   if (text === undefined) {
     const line = firstBadLine(bytes);
     return fail("plan-encoding", `${file}:${line}: this is not UTF-8`, {
@@ -202,7 +202,8 @@ export function readSource(cwd: string, file: string): Result<Source> {
   return succeed({ file: file.replaceAll("\\", "/"), text });
 }
 
-function decode(bytes: Buffer): string | undefined {
+/** Undefined: it is not UTF-8. */
+export function utf8Text(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -216,7 +217,7 @@ function firstBadLine(bytes: Buffer): number {
   for (;;) {
     const next = bytes.indexOf(10, start);
     const end = next < 0 ? bytes.length : next;
-    if (decode(bytes.subarray(start, end)) === undefined || next < 0) return line;
+    if (utf8Text(bytes.subarray(start, end)) === undefined || next < 0) return line;
     start = next + 1;
     line++;
   }

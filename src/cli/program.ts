@@ -95,7 +95,10 @@ function addCommand(program: Command, row: CommandRow, finish: (code: number) =>
   });
 }
 
-const families: Record<string, string> = { plan: "read, check, draw, tick and write plans" };
+const families: Record<string, string> = {
+  flow: "list, check and draw flows",
+  plan: "read, check, draw, tick and write plans",
+};
 
 function familyOf(program: Command, name: string, row: CommandRow): Command {
   const known = program.commands.find((each) => each.name() === name);

@@ -255,6 +255,80 @@ export const PlanNewOutput = z.object({
 });
 export type PlanNewOutput = z.infer<typeof PlanNewOutput>;
 
+const FlowFindingView = z.object({
+  code: z.enum(["flow-invalid", "flow-unreadable", "flow-twice"]),
+  message: z.string(),
+  file: z.string(),
+  line: z.int(),
+  field: z.string().describe("as steps[2].skill; empty: the whole of it"),
+  expected: z.string(),
+  found: z.string(),
+  hint: z.string().describe("what to change"),
+});
+
+export const FlowListOutput = z.object({
+  version: z.literal(1),
+  flows: z.array(
+    z.object({
+      name: z.string(),
+      from: z.string().describe("built-in, or the project's file"),
+      replaces: z.boolean().describe("whether it wins over a built-in one"),
+      steps: z.int(),
+      about: z.string(),
+    }),
+  ),
+  errors: z.array(FlowFindingView).describe("why others of the project cannot be followed"),
+});
+export type FlowListOutput = z.infer<typeof FlowListOutput>;
+
+export const FlowCheckOutput = z.object({
+  version: z.literal(1),
+  files: z.array(z.string()).describe("those that were looked at"),
+  errors: z.array(FlowFindingView),
+});
+export type FlowCheckOutput = z.infer<typeof FlowCheckOutput>;
+
+export const FlowGraphOutput = z.object({
+  version: z.literal(1),
+  flows: z.array(
+    z.object({
+      name: z.string(),
+      about: z.string(),
+      from: z.string().describe("built-in, or the project's file"),
+      steps: z.array(
+        z.object({
+          step: z.string(),
+          name: z.string(),
+          skill: z.string().nullable().describe("null: a person's step, or a rest"),
+          mode: z.string().nullable(),
+          optional: z.boolean().describe("people are asked whether they want it"),
+          condition: z.string().nullable().describe("only where this is so, as a question"),
+          proof: z.string().nullable().describe("in words; null: only the state can tell"),
+          confirms: z
+            .object({ file: z.string(), line: z.string() })
+            .nullable()
+            .describe("the line that only a person sets"),
+          rests: z.boolean().describe("the session ends here"),
+          next: z.string().describe("the step that follows, or done"),
+          cycle: z.enum(["same", "next"]).describe("next: a new one begins with what follows"),
+          boundary: z
+            .object({ title: z.string(), next: z.string() })
+            .nullable()
+            .describe("the session ends before what follows"),
+        }),
+      ),
+      stretches: z
+        .array(z.array(z.string()))
+        .describe("first and last step of those that are judged together; none: all"),
+      onward: z
+        .object({ flow: z.string(), step: z.string() })
+        .nullable()
+        .describe("where the next invocation goes on after the end"),
+    }),
+  ),
+});
+export type FlowGraphOutput = z.infer<typeof FlowGraphOutput>;
+
 /** The last line of `build --json`; the lines before it are events, as `log --json` prints them. */
 export const BuildOutput = z.object({
   version: z.literal(1),

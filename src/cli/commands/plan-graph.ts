@@ -4,9 +4,17 @@ import type { CompiledPlan } from "../../core/plan/compile.ts";
 import type { PlanFormat } from "../../core/plan/plan.ts";
 import { createPlan, openPlan, planDisk } from "../../project.ts";
 import { jsonOf, print, printError } from "../output.ts";
+import { drawSvg, mostInDrawing } from "../render/drawing.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
-import { findingLines, graphLines, graphOutput, headline, mermaidLines } from "../render/plan.ts";
-import { drawSvg, mostInDrawing } from "../render/plan-svg.ts";
+import { mermaidLines } from "../render/mermaid.ts";
+import {
+  findingLines,
+  graphLines,
+  graphOutput,
+  headline,
+  planChart,
+  planDrawing,
+} from "../render/plan.ts";
 import { type Style, styleFor } from "../render/style.ts";
 
 type Form = "text" | "mermaid" | "svg" | "json";
@@ -47,13 +55,13 @@ function draw(compiled: CompiledPlan, form: Form, style: Style): Result<string> 
     case "text":
       return succeed([...headline(compiled), "", ...graphLines(compiled, style)].join("\n"));
     case "mermaid":
-      return succeed(mermaidLines(compiled).join("\n"));
+      return succeed(mermaidLines(planChart(compiled)).join("\n"));
     case "json":
       return succeed(jsonOf(graphOutput(compiled)));
     case "svg": {
       const { length } = compiled.plan.phases;
       return length <= mostInDrawing
-        ? succeed(drawSvg(compiled).trimEnd())
+        ? succeed(drawSvg(planDrawing(compiled)).trimEnd())
         : fail("usage", `${length} phases are too many for a drawing (at most ${mostInDrawing})`, {
             hint: "--as text, mermaid or json",
           });

@@ -1,9 +1,12 @@
 /** What the plan commands show: the list of phases, what is wrong, and the pictures. */
 import { type CompiledPlan, isOver } from "../../core/plan/compile.ts";
+import { directNeeds } from "../../core/plan/graph.ts";
 import { drawLanes } from "../../core/plan/lanes.ts";
 import { count, type Phase, type PhaseStatus, type PlanFinding } from "../../core/plan/plan.ts";
 import { shown } from "../../project.ts";
 import type { PlanGraphOutput } from "../shapes.ts";
+import type { Drawing } from "./drawing.ts";
+import type { Flowchart } from "./mermaid.ts";
 import type { Style } from "./style.ts";
 import { cutTo, padTo, widthOf } from "./width.ts";
 
@@ -158,8 +161,13 @@ function label(
   return `${critical ? style.bold(id) : id}  ${name}${right === "" ? "" : gap + style.dim(right)}`.trimEnd();
 }
 
+/** Of a plan or of a flow. */
+interface Placed extends Omit<PlanFinding, "code"> {
+  readonly code: string;
+}
+
 export function findingLines(
-  findings: readonly PlanFinding[],
+  findings: readonly Placed[],
   level: "error" | "warning",
   style: Style,
 ): string[] {
@@ -186,7 +194,7 @@ export const graphOutput = ({ plan, batches, criticalPath }: CompiledPlan): Plan
   criticalPath: [...criticalPath],
 });
 
-const mermaidClass: Record<PhaseStatus, string> = {
+const looks: Record<PhaseStatus, string> = {
   pending: "fill:#ffffff,stroke:#8b949e",
   running: "fill:#fff8c5,stroke:#9a6700",
   complete: "fill:#dafbe1,stroke:#1a7f37",
@@ -196,22 +204,54 @@ const mermaidClass: Record<PhaseStatus, string> = {
   unknown: "fill:#ffffff,stroke:#8b949e",
 };
 
-export function mermaidLines({ plan }: CompiledPlan): string[] {
-  const text = (value: string): string =>
-    shown(value).replace(/["<>#&]/g, (each) => `#${each.codePointAt(0)};`);
-  const node = new Map(plan.phases.map(({ id }, index) => [id, `n${index}`]));
-  const used = new Set(plan.phases.map(({ status }) => status));
+export const planChart = ({ plan }: CompiledPlan): Flowchart => ({
+  nodes: plan.phases.map(({ id, written, name, status }) => ({
+    id,
+    text: name === written ? written : `${written}: ${name}`,
+    kind: status,
+  })),
+  arrows: plan.phases.flatMap(({ id, dependsOn }) => dependsOn.map((from) => ({ from, to: id }))),
+  looks,
+});
+
+const statusWords: Record<PhaseStatus, string> = {
+  pending: "not started",
+  running: "in progress",
+  complete: "complete",
+  failed: "failed",
+  blocked: "blocked",
+  skipped: "skipped",
+  unknown: "status unknown",
+};
+
+export function planDrawing({ plan, criticalPath }: CompiledPlan): Drawing {
+  const critical = new Set(
+    criticalPath.slice(1).map((id, index) => `${criticalPath[index]}\0${id}`),
+  );
+  return {
+    label: `${plan.files[0] ?? "plan"}: ${plan.phases.length} phases`,
+    boxes: plan.phases.map((phase) => ({
+      id: phase.id,
+      title: phase.name === phase.written ? phase.name : `${phase.written}  ${phase.name}`,
+      facts: boxFacts(phase),
+      whole: `${phase.written}: ${phase.name}`,
+      kind: phase.status,
+    })),
+    lines: [...directNeeds(plan.phases)].flatMap(([to, needs]) =>
+      needs.map((from) => ({
+        from,
+        to,
+        kind: critical.has(`${from}\0${to}`) ? "critical" : undefined,
+      })),
+    ),
+  };
+}
+
+function boxFacts(phase: Phase): string {
+  const { total, done } = count([...phase.tasks, ...phase.definitionOfDone]);
   return [
-    "flowchart TD",
-    ...plan.phases.map(
-      (phase) =>
-        `  ${node.get(phase.id)}["${text(phase.written)}${phase.name === phase.written ? "" : `: ${text(phase.name)}`}"]:::${phase.status}`,
-    ),
-    ...plan.phases.flatMap((phase) =>
-      phase.dependsOn.flatMap((need) =>
-        node.has(need) ? [`  ${node.get(need)} --> ${node.get(phase.id)}`] : [],
-      ),
-    ),
-    ...[...used].map((status) => `  classDef ${status} ${mermaidClass[status]}`),
-  ];
+    statusWords[phase.status],
+    ...(phase.estimate === undefined ? [] : [`${phase.estimate} pt`]),
+    ...(total === 0 ? [] : [`${done}/${total}`]),
+  ].join(" · ");
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cutTo, padTo, widthOf } from "./width.ts";
+import { cutTo, padTo, widthOf, wrapTo } from "./width.ts";
 
 describe("the width of a text", () => {
   it.each([
@@ -28,5 +28,13 @@ describe("the width of a text", () => {
     expect(cutTo("abc", 2)).toBe("a…");
     expect(cutTo("abc", 0)).toBe("");
     expect(widthOf(cutTo("x".repeat(1e6), 40))).toBe(40);
+  });
+
+  it("is kept to by all lines of a text", () => {
+    expect(wrapTo("one two three", 7)).toEqual(["one two", "three"]);
+    expect(wrapTo("one two three", 100)).toEqual(["one two three"]);
+    expect(wrapTo("a verylongword b", 5)).toEqual(["a", "veryl", "ongwo", "rd b"]);
+    expect(wrapTo("監査ログ", 3)).toEqual(["監", "査", "ロ", "グ"]);
+    expect(wrapTo("", 5)).toEqual([""]);
   });
 });

@@ -52,3 +52,30 @@ export function cutTo(text: string, columns: number): string {
   }
   return `${kept}…`;
 }
+
+/** In lines of at most so many columns, broken between words, or within one that is longer. */
+export function wrapTo(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  const room = Math.max(1, columns);
+  for (const word of text.split(" ").flatMap((each) => piecesOf(each, room))) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (widthOf(longer) <= room) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
+}
+
+function piecesOf(word: string, columns: number): string[] {
+  if (widthOf(word) <= columns) return [word];
+  const pieces = [""];
+  for (const character of charactersOf(word)) {
+    const last = pieces.at(-1) ?? "";
+    if (last !== "" && widthOf(last + character) > columns) pieces.push(character);
+    else pieces[pieces.length - 1] = last + character;
+  }
+  return pieces;
+}

@@ -45,6 +45,35 @@ export const failureTable = {
       "of a moved folder that is yours: the `git … config core.worktree` that the message shows",
     ],
   },
+  // the project's own flows
+  "flow-invalid": {
+    exit: 1,
+    what: "a flow in `.autodev/flows` is not one that can be followed; file, line and field are named",
+    causes: [
+      "a misspelt key, or a key in the wrong place",
+      "a step that leads to one that is not there, or to none that ends",
+      "a pattern that looks ahead, behind or back, which would make some texts take for ever",
+    ],
+    wayOut: [
+      "mend the line; the message says what should stand there",
+      "`autodev flow check` shows everything that is wrong, `autodev flow graph` what it comes to",
+    ],
+  },
+  "flow-unreadable": {
+    exit: 1,
+    what: "a file in `.autodev/flows` is there and is not read",
+    causes: [
+      "its permissions, or a link that leads out of the repository or nowhere",
+      "it is no file, not UTF-8, or far larger than a flow can be",
+    ],
+    wayOut: ["put the file itself there, as UTF-8, readable", "or `rm` it if it is no flow"],
+  },
+  "flow-twice": {
+    exit: 1,
+    what: "two files in `.autodev/flows` have a flow of the same name",
+    causes: ["a copy that was kept beside the original, under its old `name:`"],
+    wayOut: ["remove one of the two files that are named, or give its flow another name"],
+  },
   // the state file
   "state-file-unreadable": {
     exit: 1,

@@ -1,3 +1,5 @@
+import { linePattern } from "./line-pattern.ts";
+
 /**
  * A flow is data: numbered steps, each done by a skill, what on disk proves it, what comes next.
  * Whoever writes one writes exactly this, as YAML (see flow-file.ts for its schema).
@@ -123,7 +125,7 @@ export function holds(probe: Probe, survey: Survey, time: Time): boolean {
     return false;
   }
   if ("file" in probe) {
-    const [pattern, line] = [globOf(probe.file, time), new RegExp(probe.says, "im")];
+    const [pattern, line] = [globOf(probe.file, time), linePattern(probe.says)];
     for (const [path, text] of survey.texts) if (pattern.test(path) && line.test(text)) return true;
     return false;
   }
@@ -171,13 +173,24 @@ export function datedIn(flow: Flow, { docs }: Survey, time: Time): string[] {
 const dateIn = (path: string): string | undefined =>
   /(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)/.exec(path.slice(path.lastIndexOf("/") + 1))?.[0];
 
-/** `*` stands for anything but a slash. */
+/**
+ * `*` stands for anything but a slash. What is between two of them is looked for once, where it comes
+ * first, and that is kept (`(?=(…))\1`): a later place would leave less to the rest. Else a name
+ * full of letters that match would have a path be tried in more ways than there is time for.
+ */
 export const globOf = (glob: string, { cycle }: Pick<Time, "cycle">): RegExp => {
-  const plain = glob.replaceAll("{cycle}", String(cycle));
-  return new RegExp(
-    `^${plain.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*")}$`,
-    "u",
-  );
+  let between = 0;
+  const segments = glob
+    .replaceAll("{cycle}", String(cycle))
+    .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+    .split("/")
+    .map((segment) => {
+      const [first = "", ...rest] = segment.split(/\*+/);
+      const last = rest.pop();
+      const middle = rest.map((part) => `(?=([^/]*?${part}))\\${++between}`);
+      return first + middle.join("") + (last === undefined ? "" : `[^/]*${last}`);
+    });
+  return new RegExp(`^${segments.join("/")}$`, "u");
 };
 
 // ── the chain ──────────────────────────────────────────────────────────────────────────────────

@@ -76,6 +76,8 @@ await build({
   define: {
     AUTODEV_VERSION: JSON.stringify(version),
     AUTODEV_EXAMPLES: JSON.stringify(examples),
+    // A CommonJS bundle knows its folder by this name; what we ship is found from there.
+    "import.meta.dirname": "__dirname",
   },
   logLevel: "warning",
 });

@@ -18,6 +18,8 @@ try {
     target: "node20",
     external: ["esbuild"],
     logLevel: "warning",
+    // The bundle is elsewhere, what we ship is here.
+    define: { "import.meta.dirname": JSON.stringify(process.cwd()) },
     banner: { js: `module.paths.push(${JSON.stringify(join(process.cwd(), "node_modules"))});` },
   });
   const { status, signal } = spawnSync(process.execPath, [bundle, ...args], { stdio: "inherit" });

@@ -136,6 +136,7 @@ export async function bundle(
     target: "node20",
     format: "cjs",
     logLevel: "silent",
+    define: { "import.meta.dirname": JSON.stringify(root) },
     plugins: plant
       ? [
           {

@@ -316,6 +316,22 @@ export const failureTable = {
       "what is verified and not published lies at `refs/autobuild/<run>/landed`",
     ],
   },
+  "skill-invalid": {
+    exit: 1,
+    what: "a skill is there and cannot be used: a `SKILL.md` that promises something unclear, or is no text of its own",
+    causes: [
+      "its front matter is not YAML, or has a key that is not known there",
+      "a gate that comes after a phase that there is not, or a phase twice",
+      "a path that is not relative to `_docs/`",
+      "it is larger than 256 KB, not UTF-8, or a link that leads out of the repository",
+    ],
+    wayOut: [
+      "mend the line that is named",
+      "`phases: [{ name: draft }]`, `needs: [00_problem/problem.md]`, `produces: [{ path: 01_solution/solution_draft*.md }]` is all that ours has to have beside `name` and `description`",
+      "without `phases`, `produces` and `gates` it is run as it is, and nothing is checked but the step itself",
+      "a link: put a copy of the skill at `.autodev/skills/<name>/SKILL.md`",
+    ],
+  },
   // the journal
   "journal-damaged": {
     exit: 1,

@@ -1,0 +1,208 @@
+/**
+ * What a Markdown document is made of, as far as a contract asks: headings and whether there is
+ * text below them, tables, and lines such as `**Task**: 03`. Line by line, in one pass: an artifact
+ * is judged after every attempt, whatever its size.
+ *
+ * 1. What stands in a code fence or a comment is no heading, no table and no field. A fence is text
+ *    all the same: a picture may be all that a section needs. A comment is not.
+ * 2. "TBD" is not text and not a value: it says that there is none.
+ */
+
+export interface Outline {
+  readonly headings: readonly Heading[];
+  readonly tables: readonly Table[];
+  readonly fields: readonly Field[];
+}
+
+/** `line`s begin with 1. */
+export interface Heading {
+  readonly level: number;
+  /** Without marks and numbers, in lower case: as `plainHeading` makes it. */
+  readonly text: string;
+  readonly line: number;
+  /** Before the next heading of the same level or above. */
+  readonly hasText: boolean;
+}
+
+export interface Table {
+  readonly columns: readonly string[];
+  readonly line: number;
+  /** Those in which something stands. */
+  readonly rows: number;
+}
+
+export interface Field {
+  readonly name: string;
+  /** Empty: there is nothing, or a word that says so. */
+  readonly value: string;
+  readonly line: number;
+}
+
+export function outlineOf(document: string): Outline {
+  const lines = document.split("\n").map((line) => line.replace(/\r$/, ""));
+  const headings: { -readonly [Key in keyof Heading]: Heading[Key] }[] = [];
+  const tables: Table[] = [];
+  const fields: Field[] = [];
+  /** The heading that we are below, with those above it: six at the most. */
+  let above: typeof headings = [];
+  const begin = (level: number, text: string, line: number): void => {
+    const heading = { level, text: plainHeading(text), line, hasText: false };
+    above = [...above.filter((each) => each.level < level), heading];
+    headings.push(heading);
+  };
+  const says = (text: string): void => {
+    if (!isNothing(text)) for (const heading of above) heading.hasText = true;
+  };
+
+  let fence: Fence | undefined;
+  let inComment = false;
+  for (let at = afterFrontMatter(lines); at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    if (fence) {
+      if (closes(fence, line)) fence = undefined;
+      else says(line);
+      continue;
+    }
+    const text = line.trim();
+    if (inComment || text.startsWith("<!--")) {
+      const end = text.indexOf("-->");
+      inComment = end < 0;
+      if (end >= 0) says(text.slice(end + 3));
+      continue;
+    }
+    fence = fenceIn(text);
+    if (fence) continue;
+    const title = titleIn(line);
+    if (title) {
+      begin(title.level, title.text, at + 1);
+      continue;
+    }
+    const columns = cellsOf(text);
+    const next = lines[at + 1] ?? "";
+    if (text.includes("|") && isDelimiter(next, columns.length)) {
+      const from = at;
+      let rows = 0;
+      for (at += 2; at < lines.length && isRow(lines[at] ?? ""); at++)
+        if (cellsOf((lines[at] ?? "").trim()).some((cell) => !isNothing(cell))) rows++;
+      at--;
+      tables.push({ columns: columns.map(plainWords), line: from + 1, rows });
+      if (rows > 0) says("rows");
+      continue;
+    }
+    const field = fieldIn(text);
+    if (field) fields.push({ ...field, line: at + 1 });
+    const under = /^ {0,3}(=+|-+)[ \t]*$/.exec(next)?.[1];
+    const isAlone = (lines[at - 1] ?? "").trim() === "";
+    if (under !== undefined && isAlone && !field && /^[\p{L}\p{N}*_`[]/u.test(text)) {
+      begin(under.startsWith("=") ? 1 : 2, text, at + 1);
+      at++;
+      continue;
+    }
+    says(field ? field.value : text);
+  }
+  return { headings, tables, fields };
+}
+
+/** Without emphasis, ticks, links, numbers before it or a colon after it; case does not matter. */
+export const plainHeading = (text: string): string =>
+  plainWords(text)
+    .replace(/^[^\p{L}\p{N}]+/u, "")
+    .replace(/^(?:\d+(?:\.\d+)*[.):]?|[a-z][.)])\s+/u, "")
+    .replace(/:$/, "")
+    .trim();
+
+export const plainWords = (text: string): string =>
+  text
+    .replace(/[*_`]/g, "")
+    .replace(/\[([^\][]*)\]\([^()]*\)/g, "$1")
+    .replace(/\s+/g, " ")
+    .trim()
+    .toLowerCase();
+
+/** A rule, or one of the words for "not yet". */
+function isNothing(text: string): boolean {
+  const words = text.replace(/[\s*_`>#.…[\](){}<>-]/g, "").toLowerCase();
+  return words === "" || words === "tbd" || words === "todo" || words === "tba";
+}
+
+// ── one line ───────────────────────────────────────────────────────────────────────────────────
+
+/** The first line below a front matter, where there is one. */
+function afterFrontMatter(lines: readonly string[]): number {
+  if ((lines[0] ?? "").replace(/^\uFEFF/, "").trimEnd() !== "---") return 0;
+  const end = lines.findIndex((line, at) => at > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
+  return end < 0 ? 0 : end + 1;
+}
+
+interface Fence {
+  readonly mark: string;
+  readonly length: number;
+}
+
+/** However far it is indented: in a list, that is where it belongs. */
+function fenceIn(text: string): Fence | undefined {
+  const [run] = /^(?:`{3,}|~{3,})/.exec(text) ?? [];
+  if (run === undefined) return undefined;
+  const mark = run.charAt(0);
+  // Ticks that close on the same line are code in a sentence.
+  return mark === "`" && text.includes("`", run.length) ? undefined : { mark, length: run.length };
+}
+
+function closes({ mark, length }: Fence, line: string): boolean {
+  const text = line.trim();
+  return text.length >= length && text.startsWith(mark) && text.replaceAll(mark, "") === "";
+}
+
+function titleIn(line: string): { level: number; text: string } | undefined {
+  const [all, marks] = /^ {0,3}(#{1,6})(?=[ \t]|$)/.exec(line) ?? [];
+  if (all === undefined || marks === undefined) return undefined;
+  const text = line.slice(all.length).trim();
+  let end = text.length;
+  while (text[end - 1] === "#") end--;
+  const closed = end === 0 || /[ \t]/.test(text[end - 1] ?? "");
+  return { level: marks.length, text: closed ? text.slice(0, end).trim() : text };
+}
+
+/** `**Task**: 03`, `**Task:** 03`, also in a list or a quotation. */
+function fieldIn(text: string): Omit<Field, "line"> | undefined {
+  const bare = text.replace(/^(?:[-*+>] ?)+(?=\*\*)/, "");
+  if (!bare.startsWith("**")) return undefined;
+  const end = bare.indexOf("**", 2);
+  if (end < 3) return undefined;
+  const name = bare.slice(2, end).trim();
+  const rest = bare.slice(end + 2).trimStart();
+  const inside = /[:：]$/.test(name);
+  if (!inside && !/^[:：]/.test(rest)) return undefined;
+  const value = (inside ? rest : rest.slice(1)).trim();
+  return {
+    name: plainWords(inside ? name.slice(0, -1) : name),
+    // A dash is a value: that something depends on nothing has to be said somehow.
+    value: isNothing(value) && !/^[—–-]+$/.test(value) ? "" : value,
+  };
+}
+
+const isRow = (line: string): boolean =>
+  line.trim() !== "" && !titleIn(line) && !fenceIn(line.trim()) && !/^\s*(?:>|<!--)/.test(line);
+
+/** `|---|:-:|`, with as many cells as the header has. */
+function isDelimiter(line: string, columns: number): boolean {
+  const text = line.trim();
+  if (!/^[|:\- \t]+$/.test(text) || !text.includes("-")) return false;
+  const cells = cellsOf(text);
+  return cells.length === columns && cells.every((cell) => /^:?-+:?$/.test(cell));
+}
+
+/** A stroke after a backslash is part of the cell. */
+function cellsOf(text: string): string[] {
+  const cells: string[] = [];
+  let from = text.startsWith("|") ? 1 : 0;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === "|") {
+      cells.push(text.slice(from, at).trim());
+      from = at + 1;
+    }
+  }
+  if (from < text.length) cells.push(text.slice(from).trim());
+  return cells;
+}

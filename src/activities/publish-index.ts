@@ -46,6 +46,15 @@ export async function withIndex<T>(
   }
 }
 
+/** What an earlier life of ours has left, where nothing is left to be done with it. */
+export function leaveIndex({ git: { place }, id }: Pick<IndexKeeper, "git" | "id">): void {
+  const lock = path.join(place.gitDir, "index.lock");
+  if (textIn(lock) === lockMark(id)) fs.rmSync(lock, { force: true });
+  for (const name of [`${copyPrefix}${id}`, `${copyPrefix}${id}-lock`]) {
+    fs.rmSync(path.join(place.gitDir, name), { force: true });
+  }
+}
+
 const patienceMs = 60_000;
 
 /** `git commit -a` holds it while its editor is open: that can take a while. */

@@ -42,12 +42,14 @@ export interface Docs {
 
 /**
  * `head`: the commit that is checked out; undefined: there is none yet. `scratch`: a folder of ours
- * for the index. Objects are written to wherever `git` keeps them.
+ * for the index. `also`: files that are looked for whether or not git ignores them. Objects are
+ * written to wherever `git` keeps them.
  */
 export async function readDocs(
   git: Git,
   head: string | undefined,
   scratch: string,
+  also: readonly string[] = [],
 ): Promise<Result<Docs>> {
   const held = head === undefined ? succeed(new Map<string, Entry>()) : await docsAt(git, head);
   if (!held.ok) return held;
@@ -59,11 +61,12 @@ export async function readDocs(
     fs.rmSync(own, { force: true });
     const now = await working(git.at({ whole: true }, { GIT_INDEX_FILE: own }), {
       head: held.value,
+      also,
       ...index.value,
     });
     if (!now.ok) return now;
     const { entries, unmerged, text } = index.value;
-    const names = new Set([...held.value.keys(), ...entries.keys(), ...now.value.keys()]);
+    const names = new Set([...held.value.keys(), ...entries.keys(), ...now.value.keys(), ...also]);
     const left = (file: string): boolean => isLeftAlone(file, held.value, index.value);
     const files = [...names].filter((file) => !left(file)).sort();
     return succeed({
@@ -141,9 +144,12 @@ export const temporaryPrefix = ".autodev-tmp-";
 
 async function working(
   git: Git,
-  known: Staged & { readonly head: ReadonlyMap<string, Entry> },
+  known: Staged & {
+    readonly head: ReadonlyMap<string, Entry>;
+    readonly also: readonly string[];
+  },
 ): Promise<Result<Map<string, Entry>>> {
-  const { head, entries } = known;
+  const { head, entries, also } = known;
   const submodules = [...entries].filter(([, { mode }]) => mode === gitlink);
   const begun = new Map([...head, ...submodules]);
   const [first] = begun.values();
@@ -158,7 +164,9 @@ async function working(
   if (!untracked.ok) return untracked;
   // A folder is a repository that nobody has registered.
   const others = untracked.value.text.split("\0").filter((file) => !/\/$|^$/.test(file));
-  const names = new Set([...head.keys(), ...entries.keys(), ...others].filter(isBelowDocs));
+  const names = new Set(
+    [...head.keys(), ...entries.keys(), ...others, ...also].filter(isBelowDocs),
+  );
   const there = [...names].filter(
     (file) => !isLeftAlone(file, head, known) && isThere(git.place.workTree, file),
   );

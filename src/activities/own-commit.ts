@@ -38,8 +38,12 @@ export interface Ground extends Docs {
   readonly head: string | undefined;
 }
 
-/** `git`: where objects go that have to be stored for the look; `scratch`: a folder of ours. */
-export async function findDocs(git: Git, scratch: string): Promise<Result<Ground | NotNow>> {
+/** `scratch`: a folder of ours; `also`: files that are looked for even if git ignores them. */
+export async function findDocs(
+  git: Git,
+  scratch: string,
+  also?: readonly string[],
+): Promise<Result<Ground | NotNow>> {
   const branch = await branchOf(git);
   const busy = branch === undefined ? "HEAD is on no branch (detached)" : whatIsUnderWay(git);
   if (branch === undefined || busy !== undefined)
@@ -48,7 +52,7 @@ export async function findDocs(git: Git, scratch: string): Promise<Result<Ground
   if (odd !== undefined) return succeed(notNow(odd));
   const head = await commitAt(git, "HEAD");
   try {
-    const docs = await readDocs(git, head, scratch);
+    const docs = await readDocs(git, head, scratch, also);
     if (!docs.ok) return docs;
     const [conflict] = docs.value.unmerged;
     if (conflict !== undefined)
@@ -257,6 +261,6 @@ async function isStill(git: Git, index: Git, ground: Ground): Promise<boolean> {
   return told.ok && told.value.text === ground.index;
 }
 
-const emptyTree = (git: Git): Promise<Result<string>> => git.write("tree", Buffer.alloc(0));
+export const emptyTree = (git: Git): Promise<Result<string>> => git.write("tree", Buffer.alloc(0));
 
 const quiet = { tell(): void {} };

@@ -9,8 +9,10 @@ import {
   type AuditWorld,
   auditCommits,
 } from "./activities/audit.ts";
+import { findFlows } from "./activities/find-flows.ts";
 import { lookFrom } from "./activities/glance.ts";
 import {
+  type Held,
   hold,
   type Look,
   notKnownThere,
@@ -37,6 +39,7 @@ import {
 import type { PlanDisk } from "./activities/plan-files.ts";
 import { type Removal, removeKept } from "./activities/remove-kept.ts";
 import { foldersOf } from "./activities/run-site.ts";
+import { type FlowOptions, type FlowWorld, openFlowSite } from "./activities/start-flow.ts";
 import { type BuildOptions, type Intended, intend } from "./activities/start-run.ts";
 import { type People, peopleOf, type Reach } from "./activities/tell-people.ts";
 import { type TestPeople, testAgentOf } from "./activities/test-agent.ts";
@@ -48,10 +51,13 @@ import { makeAgent } from "./agents/made.ts";
 import { readConfig } from "./config.ts";
 import type { RecordedEvent } from "./core/event.ts";
 import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
+import { builtInFlows, flowNamed } from "./core/flow/flows/index.ts";
+import type { FlowOutcome } from "./core/flow/run-flow.ts";
 import { bytesIn, type Cleaning, type Judged, type KeepRule, whatToRemove } from "./core/keep.ts";
 import { phaseNamed } from "./core/plan/edits.ts";
 import type { PlanRun } from "./core/plan/progress.ts";
 import { runLocally } from "./engines/local.ts";
+import { runFlowLocally } from "./engines/local-flow.ts";
 import { exec } from "./exec.ts";
 import { openGit } from "./git/call.ts";
 import { findRepository, initRepository, isKnownThere } from "./git.ts";
@@ -90,6 +96,7 @@ export {
   type OpenedShell,
   openShell,
 } from "./activities/shell-tree.ts";
+export type { FlowOptions } from "./activities/start-flow.ts";
 export type { BuildOptions } from "./activities/start-run.ts";
 export { askingPeople } from "./activities/tell-people.ts";
 export { readTranscript } from "./activities/transcript.ts";
@@ -180,6 +187,19 @@ export function openProject(cwd: string, world: World = realWorld): Project {
   return { root, repository, store, world };
 }
 
+/** The project with the flows of its own. */
+export function withFlows(project: Project, wantedFlow?: string): Result<Project> {
+  const found = findFlows(project.root);
+  if (!found.ok) return found;
+  const flows = found.value.map(({ flow }) => flow);
+  if (wantedFlow !== undefined && !flowNamed(wantedFlow, flows)) {
+    return fail("usage", `there is no flow "${wantedFlow}"`, {
+      hint: `there are ${flows.map(({ name }) => name).join(", ")}`,
+    });
+  }
+  return succeed({ ...project, flows, ...(wantedFlow !== undefined && { wantedFlow }) });
+}
+
 /** Whether a session is open here, as far as a look can tell. */
 export function isHeld({ repository }: Project): boolean {
   if (!repository) return false;
@@ -221,6 +241,39 @@ export interface Built {
   readonly asking: readonly Failure[];
   /** What was put right or noticed on the way, a line each. */
   readonly said: readonly string[];
+}
+
+export type FlowPeople = Pick<
+  FlowWorld,
+  "ask" | "askTrust" | "by" | "signal" | "killNow" | "happened" | "tell"
+>;
+
+/** From where the project is to the next reason to rest; `held` is opened and stays so. */
+export async function followFlow(
+  project: Project,
+  held: Held,
+  options: FlowOptions,
+  people: FlowPeople,
+): Promise<Result<FlowOutcome>> {
+  const site = await openFlowSite(project, held, project.flows ?? builtInFlows, options, {
+    ...people,
+    approved: () => {},
+    trust: trustPlaceOf(project),
+    makeAgent(name, { approval, settings }) {
+      const agent = makeAgent(name, {
+        ...agentWorld,
+        does: "skill",
+        root: project.root,
+        settings: settings.agents?.[name],
+        command: approval.agent(name),
+        phase: () => undefined,
+        shell: () => undefined,
+      });
+      if (!agent) throw new Error(`there is no agent ${name}`);
+      return agent;
+    },
+  });
+  return site.ok ? succeed(await runFlowLocally(site.value)) : site;
 }
 
 /** A plan goes in, commits come out. */

@@ -2,6 +2,7 @@
 import * as path from "node:path";
 import type { Agent } from "../agent.ts";
 import type { Event } from "../core/event.ts";
+import type { Result } from "../core/failure.ts";
 import type { Flow, Step } from "../core/flow/flow.ts";
 import type { Git } from "../git/call.ts";
 import type { Held, Project } from "./hold.ts";
@@ -12,12 +13,8 @@ export interface FlowSite {
   readonly held: Held;
   readonly git: Git;
   readonly flows: readonly Flow[];
-  /** Who does a step; the first choice first. */
-  agentsFor(step: Step): readonly string[];
-  agent(name: string): Agent;
-  /** It cannot write anything but what it is to write. */
-  confined(agent: string): boolean;
-  readonly network: "off" | undefined;
+  /** Found, approved and confined when there is work for them, and not before. */
+  workers(): Promise<Result<Workers>>;
   readonly ask: Ask;
   readonly by: string;
   readonly signal: AbortSignal;
@@ -35,6 +32,15 @@ export interface FlowSite {
   happened(events: readonly Event[]): void;
   /** What a display is told beside the events; nothing is decided by it. */
   tell(line: string): void;
+}
+
+export interface Workers {
+  /** Who does a step; the first choice first. */
+  agentsFor(step: Step): readonly string[];
+  agent(name: string): Agent;
+  /** It cannot write anything but what it is to write. */
+  confined(agent: string): boolean;
+  readonly network: "off" | undefined;
 }
 
 /** A session's own folder: its brief, its reports, its copy of the state file. */

@@ -44,9 +44,11 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   const found = findSkill(project.root, work.skill, work.mode);
   if (!found.ok) return found;
   const skill = found.value;
-  const [name] = site.agentsFor(step);
+  const workers = await site.workers();
+  if (!workers.ok) return workers;
+  const [name] = workers.value.agentsFor(step);
   if (name === undefined) throw new Error(`nobody is to do step ${step.step}`);
-  const agent = keepingSecrets(site.agent(name));
+  const agent = keepingSecrets(workers.value.agent(name));
   const resumes = work.resumes?.agent === name && agent.resumes ? work.resumes : undefined;
   const mark = await watchTree(git);
   if (!mark.ok) return mark;
@@ -62,7 +64,15 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
     },
   ]);
   if (!started.ok) return started;
-  const outcome = await atWork(site, { work, skill, agent, state, ...(resumes && { resumes }) });
+  const outcome = await atWork(site, {
+    work,
+    skill,
+    agent,
+    state,
+    confined: workers.value.confined(name),
+    network: workers.value.network,
+    ...(resumes && { resumes }),
+  });
   if (!outcome.ok) return outcome;
   const away = await strayed(git, mark.value);
   if (!away.ok) return away;
@@ -103,6 +113,8 @@ interface AtWork {
   readonly skill: Skill;
   readonly agent: Agent;
   readonly state: FlowState;
+  readonly confined: boolean;
+  readonly network: "off" | undefined;
   readonly resumes?: NonNullable<SkillWork["resumes"]>;
 }
 
@@ -170,8 +182,8 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
         ...(resumes && { resume: { session: resumes.id, tokens: resumes.tokens } }),
         signal: AbortSignal.any([site.signal, ending.signal]),
         killNow: site.killNow,
-        access: site.confined(agent.name) ? docsAccess(project.root, site.git.place, scratch) : [],
-        network: site.network,
+        access: at.confined ? docsAccess(project.root, site.git.place, scratch) : [],
+        network: at.network,
         marker: `flow-${session}`,
         emit(event) {
           if (event.type === "raw") return transcript.add(theirs(event.line));

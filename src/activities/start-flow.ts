@@ -15,10 +15,10 @@ import { checkVersion } from "../git/objects.ts";
 import type { TrustPlace } from "../trust.ts";
 import { type Approval, type AskTrust, approve } from "./approve.ts";
 import { chooseForFlow, machineOf } from "./choose-cast.ts";
+import { flowsFolder } from "./find-flows.ts";
 import { findSandbox } from "./find-sandbox.ts";
 import { skillFolders } from "./find-skill.ts";
-import { flowsFolder } from "./find-flows.ts";
-import type { FlowSite } from "./flow-site.ts";
+import type { FlowSite, Workers } from "./flow-site.ts";
 import type { Held, Project } from "./hold.ts";
 import type { Ask } from "./open-flow.ts";
 import { checkFolders, foldersOf } from "./run-site.ts";
@@ -64,8 +64,44 @@ export async function openFlowSite(
   if (!version.ok) return version;
   const safe = checkFolders(root, foldersOf(root, git.place.commonDir, ""));
   if (!safe.ok) return safe;
+  let workers: Promise<Result<Workers>> | undefined;
+  return succeed({
+    project,
+    held,
+    git,
+    flows,
+    workers() {
+      workers ??= findWorkers({ project, held, flows, settings, options, world });
+      return workers;
+    },
+    ask: world.ask,
+    by: world.by,
+    signal: world.signal,
+    killNow: world.killNow,
+    begun: held.head.seq,
+    throughBoundaries: options.throughBoundaries === true,
+    commits: settings.flow?.commit !== "none",
+    waits: options.wait !== false,
+    idleMs: (options.idleMinutes ?? settings.build?.idle_minutes ?? usualIdleMinutes) * 60_000,
+    stuckMinutes: settings.flow?.stuck_minutes ?? usualIdleMinutes,
+    happened: world.happened,
+    tell: world.tell,
+  });
+}
+
+interface Finding {
+  readonly project: Project;
+  readonly held: Held;
+  readonly flows: readonly Flow[];
+  readonly settings: Config;
+  readonly options: FlowOptions;
+  readonly world: FlowWorld;
+}
+
+async function findWorkers(finding: Finding): Promise<Result<Workers>> {
+  const { project, held, flows, settings, options, world } = finding;
   const usual = await chooseForFlow(
-    { agent: options.agent, settings, machine: machineOf(root) },
+    { agent: options.agent, settings, machine: machineOf(project.root) },
     { project, held, ask: world.ask, by: world.by },
   );
   if (!usual.ok) return usual;
@@ -87,10 +123,6 @@ export async function openFlowSite(
   if (warning !== undefined) world.tell(warning);
   const made = new Map<string, Agent>();
   return succeed({
-    project,
-    held,
-    git,
-    flows,
     agentsFor: whoDoes,
     agent(name) {
       const agent = made.get(name) ?? world.makeAgent(name, { approval: approval.value, settings });
@@ -99,18 +131,6 @@ export async function openFlowSite(
     },
     confined: (name) => sandbox.value.by !== undefined && !sandbox.value.free.includes(name),
     network: sandbox.value.network === "off" ? "off" : undefined,
-    ask: world.ask,
-    by: world.by,
-    signal: world.signal,
-    killNow: world.killNow,
-    begun: held.head.seq,
-    throughBoundaries: options.throughBoundaries === true,
-    commits: settings.flow?.commit !== "none",
-    waits: options.wait !== false,
-    idleMs: (options.idleMinutes ?? settings.build?.idle_minutes ?? usualIdleMinutes) * 60_000,
-    stuckMinutes: settings.flow?.stuck_minutes ?? usualIdleMinutes,
-    happened: world.happened,
-    tell: world.tell,
   });
 }
 

@@ -320,7 +320,7 @@ const notApproved = (
   difference: readonly string[],
   hash: string,
   answer: boolean | undefined,
-  plan = "<plan>",
+  plan?: string,
 ): ReturnType<typeof fail> =>
   fail(
     "untrusted",
@@ -329,7 +329,7 @@ const notApproved = (
       : "these commands of the repository are not trusted yet: nothing was run",
     {
       details: difference,
-      hint: `read them; then add --trust-sha256 ${hash}, or autodev trust ${plan} at a terminal`,
+      hint: `read them; then add --trust-sha256 ${hash}, or ${plan === undefined ? "run this" : `autodev trust ${plan}`} at a terminal`,
     },
   );
 

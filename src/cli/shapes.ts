@@ -60,6 +60,10 @@ export const StatusOutput = z.object({
       usage: Usage.optional(),
     }),
   ),
+  outcome: z
+    .object({ is: z.string(), what: z.string(), why: z.string() })
+    .optional()
+    .describe("of a command that goes on: why it has come to rest"),
 });
 export type StatusOutput = z.infer<typeof StatusOutput>;
 

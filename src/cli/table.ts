@@ -60,14 +60,35 @@ const attempt: OptionRow = {
   number: true,
 };
 
+const flowOptions: readonly OptionRow[] = [
+  { flags: "--flow <name>", what: "the flow that this project is in (autodev flow list)" },
+  { flags: "--agent <name>", what: "who does all of the work: claude, codex … (autodev agents)" },
+  { flags: "--through-boundaries", what: "go on by itself where a session would end" },
+  {
+    flags: "--idle-minutes <minutes>",
+    what: "an agent that was silent for so long is ended (default 20)",
+    decimal: true,
+  },
+  { flags: "--no-wait", what: "end with exit code 5 instead of waiting for a usage limit" },
+  {
+    flags: "--sandbox <mode>",
+    what: "keep agents from your files: where that can be had (auto, the default), or do not run",
+    choices: ["off", "auto", "required"],
+  },
+  {
+    flags: "--trust-sha256 <hash>",
+    what: "in CI: follow the repository's settings and skills if this is their hash",
+  },
+];
+
 export const commandTable: readonly CommandRow[] = [
   {
     name: "start",
     aliases: ["continue"],
     group: "flow",
-    what: "find out where the project is, put right what can be, ask what only a person can say",
-    options: [noInput, decide, json, noColor],
-    examples: ["autodev", "autodev --decide recommended"],
+    what: "find out where the project is, and go on with its flow until there is a reason to rest",
+    options: [...flowOptions, noInput, decide, json, noColor],
+    examples: ["autodev", "autodev --through-boundaries --decide recommended"],
     shape: "status",
   },
   {

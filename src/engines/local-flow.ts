@@ -21,6 +21,11 @@ export function runFlowLocally(site: FlowSite): Promise<FlowOutcome> {
     hash: project.world.hash,
     perform: (move) => performMove(site, move),
     async record(events) {
+      // Nobody who may not work has started anything.
+      if (events.some(({ type }) => type === "step-started")) {
+        const workers = await site.workers();
+        if (!workers.ok) return workers;
+      }
       const recorded = await held.record(...events);
       if (recorded.ok) site.happened(events);
       return recorded;

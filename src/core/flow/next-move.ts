@@ -423,7 +423,7 @@ function afterFailure(
   if (answer === undefined) return { is: "ask", question };
   const texts = new Set([
     ...(blocker === undefined ? [] : [blocker]),
-    ...(state?.blockers ?? []).filter((text) => text.includes("Auto-retry exhausted")),
+    ...(state?.blockers ?? []).filter((text) => isOfFailure(text, step)),
   ]);
   const cleared = [...texts].map((text): Event => ({ type: "blocker-cleared", text }));
   if (answer === "A") return record(...cleared, reopening(step, "retry"));
@@ -432,3 +432,7 @@ function afterFailure(
   }
   return record({ type: "step-aborted", reason: "to be looked at by a person" });
 }
+
+/** Ours, about this step: what people have written down themselves stays. */
+const isOfFailure = (text: string, { step, name }: Step): boolean =>
+  text.endsWith("Auto-retry exhausted.") || text.startsWith(`step ${step} ${name} has failed `);

@@ -51,13 +51,15 @@ export async function runFlow(driver: FlowDriver): Promise<FlowOutcome> {
       move.is === "record"
         ? { ok: true as const, value: move.events }
         : await driver.perform(move, state);
-    if (!events.ok) {
-      const is = events.failure.code === "decision-required" ? "asking" : "refused";
-      return { is, failure: events.failure };
-    }
+    if (!events.ok) return notDone(events.failure);
     if (events.value.length > 0) {
       const recorded = await driver.record(events.value);
-      if (!recorded.ok) return { is: "refused", failure: recorded.failure };
+      if (!recorded.ok) return notDone(recorded.failure);
     }
   }
 }
+
+const notDone = (failure: Failure): FlowOutcome => ({
+  is: failure.code === "decision-required" ? "asking" : "refused",
+  failure,
+});

@@ -1,0 +1,125 @@
+/**
+ * An agent for flows without a model: it does what a skill promises, from the skill's own front
+ * matter, and reports its sub-steps on the way. $FLOW_AGENT_DO, JSON by step, makes it behave
+ * otherwise: `fail` so many times, `ask` a question once, `lie`, `hang`, `stray`, `skipFile`.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parse } from "yaml";
+
+const brief = readFileSync(0, "utf8");
+const step = process.env.AUTODEV_PHASE;
+const [, skill] = /by the skill `([\w-]+)`/.exec(brief) ?? [];
+const [, mode] = /in its mode `([\w-]+)`/.exec(brief) ?? [];
+const [, from = "0"] = /^Begin at sub-step (\d+)/m.exec(brief) ?? [];
+const file = join(process.env.FLOW_AGENT_SKILLS, skill, "SKILL.md");
+const head = parse(/^---\n([\s\S]*?)\n---/.exec(readFileSync(file, "utf8"))[1]);
+const way = { ...head, ...(head.modes?.[mode] ?? {}) };
+const cycle = /^cycle: (\d+)$/m.exec(brief)?.[1] ?? "1";
+const acts = JSON.parse(process.env.FLOW_AGENT_DO ?? "{}")[step] ?? {};
+const memory = process.env.FLOW_AGENT_MEMORY;
+const answered = /The answer is ([A-D])\)/.exec(brief)?.[1];
+
+/** How often this was done in this step, over all sessions: the agent's own memory, for its misdeeds. */
+function count(what) {
+  const at = join(memory, `${step}-${what}`);
+  const before = existsSync(at) ? Number(readFileSync(at, "utf8")) : 0;
+  writeFileSync(at, String(before + 1));
+  return before;
+}
+const finish = (result) => {
+  writeFileSync(
+    process.env.AUTODEV_RESULT,
+    JSON.stringify({ phase_id: step, tasks: { total: 1, completed: 1 }, ...result }),
+  );
+  process.exit(0);
+};
+const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+const today = "2026-01-15";
+const pathFor = (path) =>
+  path
+    .replaceAll("{cycle}", cycle)
+    .replaceAll("{date}", today)
+    .replace(/\{(\w+),[^}]*\}/g, "$1")
+    .replace(/\*/g, (_, at) => (path.startsWith("02_tasks") && at < 20 ? "01_first" : "first"));
+
+function contentFor({ sections = [], columns = [], fields = [], says, mentions }) {
+  const lines = [`# ${skill} ${mode ?? ""} of step ${step}`, ""];
+  for (const field of fields) lines.push(`**${field}**: ${field === "Complexity" ? 3 : field === "Dependencies" ? "None" : `a ${field}`}`);
+  for (const section of sections) lines.push("", `## ${section}`, "", "What is to be said about it.");
+  if (columns.length > 0) {
+    lines.push("", `| ${columns.join(" | ")} |`, `|${columns.map(() => "---").join("|")}|`, `| ${columns.map(() => "x").join(" | ")} |`);
+  }
+  if (mentions !== undefined) {
+    for (const each of namesLike(mentions)) lines.push("", each);
+  }
+  if (says !== undefined) lines.push("", ...sayings(says));
+  return `${lines.join("\n")}\n`;
+}
+
+function namesLike(path) {
+  const folder = join("_docs", dirname(path));
+  const pattern = new RegExp(`^${path.split("/").at(-1).replace(/[.]/g, "\\.").replaceAll("*", ".*")}$`);
+  return existsSync(folder) ? readdirSync(folder).filter((name) => pattern.test(name)) : [];
+}
+
+/** A line for each expression that the skills have. */
+function sayings(says) {
+  const known = [
+    "**Verdict**: PASS",
+    "**Testability**: testable as it is",
+    "**Complexity**: 3",
+    "- A point",
+    "confirmed_by_user: false",
+    "<main>A page</main>",
+  ];
+  const line = known.find((each) => new RegExp(says, "im").test(each));
+  if (line === undefined) throw new Error(`no line for ${says}`);
+  return [line];
+}
+
+if (acts.hang) nap(600_000);
+if (acts.fail !== undefined && count("fail") < acts.fail) {
+  finish({ status: "failed", error: { type: "blocked", message: acts.reason ?? "it did not work" } });
+}
+const phases = way.phases ?? [{ name: "work" }];
+const reports = spawnSync.bind(undefined, process.env.AUTODEV_SUB_STEP);
+for (const [at, phase] of phases.entries()) {
+  if (at + 1 < Number(from)) continue;
+  reports([String(at + 1), phase.name, ""]);
+  if (acts.slow) nap(acts.slow);
+  const ask = acts.ask !== undefined && acts.ask === phase.name && answered === undefined;
+  if (ask) {
+    finish({
+      status: "failed",
+      asks: { question: `${skill} asks about ${phase.name}`, options: ["This", "That"], recommendation: "B", reason: "it is better" },
+    });
+  }
+}
+const produced = (way.produces ?? [])
+  .filter(({ path }) => path !== acts.without)
+  // What names others comes after them.
+  .sort((a, b) => Number(a.mentions !== undefined) - Number(b.mentions !== undefined));
+for (const artifact of produced) {
+  for (let n = 0; n < (artifact.least ?? 1); n++) {
+    const path = join("_docs", n === 0 ? pathFor(artifact.path) : pathFor(artifact.path).replace("first", `more${n}`));
+    if (artifact.optional || (existsSync(path) && !acts.anew)) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, path.endsWith(".json") ? '{ "phase": 1 }\n' : contentFor(artifact));
+  }
+}
+if (skill === "research" && mode === "b") writeFileSync(`_docs/01_solution/solution_draft0${namesLike("01_solution/solution_draft*.md").length + 1}.md`, contentFor(way.produces.find(({ path }) => path.startsWith("01_solution/solution_draft"))));
+if (skill === "implement") {
+  mkdirSync("_docs/02_tasks/done", { recursive: true });
+  for (const name of namesLike("02_tasks/todo/*.md")) {
+    renameSync(join("_docs/02_tasks/todo", name), join("_docs/02_tasks/done", name));
+  }
+}
+if (acts.stray) writeFileSync("stray.txt", "outside\n");
+finish({
+  status: "complete",
+  commit_message: `docs: what ${skill} makes${answered ? ` (${answered})` : ""}`,
+  ...(acts.reports ? { reports: acts.reports } : {}),
+});

@@ -76,6 +76,16 @@ export const existing = (
   time: ContractTime,
 ): string[] => [...new Set(artifacts.flatMap(({ path }) => matching(path, docs, time)))].sort();
 
+/** What has to be there and nothing more: as a skill names what it needs. */
+export const artifactAt = (path: string): Artifact => ({
+  path,
+  least: 1,
+  optional: false,
+  sections: [],
+  columns: [],
+  fields: [],
+});
+
 const isLookedInto = ({ sections, columns, fields, says, mentions }: Artifact): boolean =>
   sections.length + columns.length + fields.length > 0 ||
   says !== undefined ||

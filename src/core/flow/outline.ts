@@ -103,6 +103,38 @@ export function outlineOf(document: string): Outline {
   return { headings, tables, fields };
 }
 
+export interface Fenced {
+  /** What stands behind the marks: ```` ```md path/of/it.md ````. */
+  readonly info: string;
+  readonly text: string;
+  /** Of the first line within. */
+  readonly line: number;
+}
+
+/** What stands in fences, and the lines of the document with those left empty. */
+export function fencesOf(document: string): { fences: Fenced[]; prose: string[] } {
+  const fences: Fenced[] = [];
+  let open: { fence: Fence; info: string; from: number; lines: string[] } | undefined;
+  const close = (): void => {
+    if (open) fences.push({ info: open.info, text: open.lines.join("\n"), line: open.from + 1 });
+    open = undefined;
+  };
+  const prose = document.split("\n").map((line, at) => {
+    const text = line.trim();
+    if (open) {
+      if (closes(open.fence, line)) close();
+      else open.lines.push(line);
+      return "";
+    }
+    const fence = fenceIn(text);
+    if (!fence) return line;
+    open = { fence, info: text.slice(fence.length).trim(), from: at + 1, lines: [] };
+    return "";
+  });
+  close();
+  return { fences, prose };
+}
+
 /** Without emphasis, ticks, links, numbers before it or a colon after it; case does not matter. */
 export const plainHeading = (text: string): string =>
   plainWords(text)

@@ -39,7 +39,7 @@ export interface Field {
 }
 
 export function outlineOf(document: string): Outline {
-  const lines = document.split("\n").map((line) => line.replace(/\r$/, ""));
+  const lines = linesOf(document);
   const headings: { -readonly [Key in keyof Heading]: Heading[Key] }[] = [];
   const tables: Table[] = [];
   const fields: Field[] = [];
@@ -103,6 +103,13 @@ export function outlineOf(document: string): Outline {
   return { headings, tables, fields };
 }
 
+/** Without their ends, and without the mark that some editors put first. */
+export const linesOf = (document: string): string[] =>
+  document
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .map((line) => line.replace(/\r$/, ""));
+
 export interface Fenced {
   /** What stands behind the marks: ```` ```md path/of/it.md ````. */
   readonly info: string;
@@ -161,7 +168,7 @@ function isNothing(text: string): boolean {
 
 /** The first line below a front matter, where there is one. */
 function afterFrontMatter(lines: readonly string[]): number {
-  if ((lines[0] ?? "").replace(/^\uFEFF/, "").trimEnd() !== "---") return 0;
+  if ((lines[0] ?? "").trimEnd() !== "---") return 0;
   const end = lines.findIndex((line, at) => at > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
   return end < 0 ? 0 : end + 1;
 }

@@ -40,7 +40,7 @@ describe("a skill is found", () => {
         value: {
           name: "problem",
           description: from,
-          from,
+          origin: from,
           file: `${from}/problem/SKILL.md`,
           folder: path.join(root, from, "problem"),
         },
@@ -48,7 +48,7 @@ describe("a skill is found", () => {
     }
     expect(findSkill(project(), "problem")).toMatchObject({
       ok: true,
-      value: { name: "problem", own: true, from: "built-in" },
+      value: { name: "problem", own: true, origin: "built-in" },
     });
   });
 
@@ -95,7 +95,7 @@ describe("a skill is not found", () => {
   it("in a file where a folder should be", () => {
     const root = project({ ".autodev/skills": "oops", ".cursor/skills/tea": "oops" });
     expect(failureOf(root, "tea")).toMatchObject({ code: "not-found" });
-    expect(findSkill(root, "plan")).toMatchObject({ ok: true, value: { from: "built-in" } });
+    expect(findSkill(root, "plan")).toMatchObject({ ok: true, value: { origin: "built-in" } });
   });
 });
 

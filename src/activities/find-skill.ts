@@ -25,7 +25,7 @@ export const skillFolders = [
 
 export interface FoundSkill extends Skill {
   /** `built-in` comes with us; all others are the repository's, and trusted like the rest of it. */
-  readonly from: (typeof skillFolders)[number] | "built-in";
+  readonly origin: (typeof skillFolders)[number] | "built-in";
   /** Absolute: what else belongs to the skill lies there. */
   readonly folder: string;
   /** Those that it knows by name. */
@@ -70,23 +70,23 @@ export function listSkills(root: string): {
 }
 
 interface Place {
-  readonly from: FoundSkill["from"];
+  readonly origin: FoundSkill["origin"];
   readonly folder: string;
 }
 
 const placesFor = (root: string): readonly Place[] => [
-  ...skillFolders.map((from) => ({ from, folder: path.join(root, from) })),
-  { from: "built-in", folder: builtInFolder() },
+  ...skillFolders.map((origin) => ({ origin, folder: path.join(root, origin) })),
+  { origin: "built-in", folder: builtInFolder() },
 ];
 
 const foundSkill = (
   written: WrittenSkill,
-  { from, folder }: Place,
+  { origin, folder }: Place,
   name: string,
   mode: string | undefined,
 ): FoundSkill => ({
   ...skillOf(written.head, { ...written, mode }),
-  from,
+  origin,
   folder: path.join(folder, name),
   modes: Object.keys(written.head.modes),
 });
@@ -103,12 +103,13 @@ function namesOf(root: string): string[] {
 /** Undefined: there is none of this name. */
 function readFrom(
   root: string,
-  { from, folder }: Place,
+  { origin, folder }: Place,
   name: string,
 ): Result<WrittenSkill> | undefined {
   const full = path.join(folder, name, "SKILL.md");
-  const shown = from === "built-in" ? full.split(path.sep).join("/") : `${from}/${name}/SKILL.md`;
-  const text = textOf(full, shown, from === "built-in" ? undefined : root);
+  const shown =
+    origin === "built-in" ? full.split(path.sep).join("/") : `${origin}/${name}/SKILL.md`;
+  const text = textOf(full, shown, origin === "built-in" ? undefined : root);
   if (text === undefined || !text.ok) return text;
   return readWrittenSkill(text.value, shown);
 }

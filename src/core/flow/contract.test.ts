@@ -137,6 +137,7 @@ describe("sections", () => {
     ["with a table", "## Risks\n| A | B |\n|---|---|\n| 1 | 2 |\n"],
     ["twice, with text in one", "## Risks\n## Risks\nFire.\n"],
     ["with Windows' line ends", "## Risks\r\n\r\nFire.\r\n"],
+    ["behind a BOM", "\uFEFF## Risks\nFire.\n"],
     ["below a front matter", "---\nrisks: none\n---\n## Risks\nFire.\n"],
     ["after ticks that are code in a line", "```not a fence``` at all\n## Risks\nFire.\n"],
     ["after a fence within a fence", "````md\n```\n## No\n````\n## Risks\nFire.\n"],

@@ -9,7 +9,7 @@
  * 3. Names that begin with a dot are marks and keep folders in git; a `*` does not mean them.
  */
 import { globOf } from "./flow.ts";
-import { type Outline, outlineOf, plainHeading, plainWords } from "./outline.ts";
+import { linesOf, type Outline, outlineOf, plainHeading, plainWords } from "./outline.ts";
 import type { Artifact } from "./skill.ts";
 
 export interface Unmet {
@@ -75,6 +75,16 @@ export const existing = (
   docs: Docs,
   time: ContractTime,
 ): string[] => [...new Set(artifacts.flatMap(({ path }) => matching(path, docs, time)))].sort();
+
+/** What has to be there and nothing more: as a skill names what it needs. */
+export const artifactAt = (path: string): Artifact => ({
+  path,
+  least: 1,
+  optional: false,
+  sections: [],
+  columns: [],
+  fields: [],
+});
 
 const isLookedInto = ({ sections, columns, fields, says, mentions }: Artifact): boolean =>
   sections.length + columns.length + fields.length > 0 ||
@@ -182,9 +192,7 @@ const longestLine = 4096;
 function lineUnmet({ says }: Artifact, path: string, text: string): Unmet[] {
   if (says === undefined) return [];
   const expression = new RegExp(says, "i");
-  const isSaid = text
-    .split("\n")
-    .some((line) => expression.test(line.replace(/\r$/, "").slice(0, longestLine)));
+  const isSaid = linesOf(text).some((line) => expression.test(line.slice(0, longestLine)));
   return isSaid ? [] : [{ path, message: `${path} has no line like /${says}/` }];
 }
 

@@ -39,7 +39,7 @@ export interface Field {
 }
 
 export function outlineOf(document: string): Outline {
-  const lines = document.split("\n").map((line) => line.replace(/\r$/, ""));
+  const lines = linesOf(document);
   const headings: { -readonly [Key in keyof Heading]: Heading[Key] }[] = [];
   const tables: Table[] = [];
   const fields: Field[] = [];
@@ -103,6 +103,45 @@ export function outlineOf(document: string): Outline {
   return { headings, tables, fields };
 }
 
+/** Without their ends, and without the mark that some editors put first. */
+export const linesOf = (document: string): string[] =>
+  document
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .map((line) => line.replace(/\r$/, ""));
+
+export interface Fenced {
+  /** What stands behind the marks: ```` ```md path/of/it.md ````. */
+  readonly info: string;
+  readonly text: string;
+  /** Of the first line within. */
+  readonly line: number;
+}
+
+/** What stands in fences, and the lines of the document with those left empty. */
+export function fencesOf(document: string): { fences: Fenced[]; prose: string[] } {
+  const fences: Fenced[] = [];
+  let open: { fence: Fence; info: string; from: number; lines: string[] } | undefined;
+  const close = (): void => {
+    if (open) fences.push({ info: open.info, text: open.lines.join("\n"), line: open.from + 1 });
+    open = undefined;
+  };
+  const prose = document.split("\n").map((line, at) => {
+    const text = line.trim();
+    if (open) {
+      if (closes(open.fence, line)) close();
+      else open.lines.push(line);
+      return "";
+    }
+    const fence = fenceIn(text);
+    if (!fence) return line;
+    open = { fence, info: text.slice(fence.length).trim(), from: at + 1, lines: [] };
+    return "";
+  });
+  close();
+  return { fences, prose };
+}
+
 /** Without emphasis, ticks, links, numbers before it or a colon after it; case does not matter. */
 export const plainHeading = (text: string): string =>
   plainWords(text)
@@ -129,7 +168,7 @@ function isNothing(text: string): boolean {
 
 /** The first line below a front matter, where there is one. */
 function afterFrontMatter(lines: readonly string[]): number {
-  if ((lines[0] ?? "").replace(/^\uFEFF/, "").trimEnd() !== "---") return 0;
+  if ((lines[0] ?? "").trimEnd() !== "---") return 0;
   const end = lines.findIndex((line, at) => at > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
   return end < 0 ? 0 : end + 1;
 }

@@ -26,6 +26,8 @@ import { summary } from "./render/summary.ts";
 
 export interface FollowOptions extends AskOptions, FlowOptions {
   flow?: string;
+  /** False: nothing is started. */
+  work?: boolean;
   json?: boolean;
   color?: boolean;
 }
@@ -64,6 +66,10 @@ async function carryOn(
   if (!json) print(summary(look, path.basename(project.root), styleFor(options.color)));
   const refused = await first?.(project, held);
   if (refused) return reportFailure(refused, json);
+  if (options.work === false) {
+    if (json) printJson(statusOutput(look, project.root));
+    return exitCodes.finished;
+  }
   const [stop, kill] = [new AbortController(), new AbortController()];
   const onSignal = (): void => {
     if (stop.signal.aborted) kill.abort();

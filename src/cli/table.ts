@@ -63,6 +63,7 @@ const attempt: OptionRow = {
 const flowOptions: readonly OptionRow[] = [
   { flags: "--flow <name>", what: "the flow that this project is in (autodev flow list)" },
   { flags: "--agent <name>", what: "who does all of the work: claude, codex … (autodev agents)" },
+  { flags: "--no-work", what: "put right and ask what has to be, show where it is; start nothing" },
   { flags: "--through-boundaries", what: "go on by itself where a session would end" },
   {
     flags: "--idle-minutes <minutes>",

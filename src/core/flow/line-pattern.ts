@@ -51,7 +51,7 @@ const refused = Symbol("refused");
 /** A text says why it is not understood. What RegExp lets pass is sound: it is only taken apart. */
 function compile(source: string): Expression | string {
   try {
-    new RegExp(source, "imu");
+    void new RegExp(source, "imu");
   } catch (error) {
     const { message } = error as Error;
     return message.slice(message.lastIndexOf(": ") + 2).toLowerCase();

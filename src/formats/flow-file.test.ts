@@ -82,7 +82,7 @@ describe("what is wrong is told with its line:", () => {
       {
         line: 8,
         field: "steps[1].optoinal",
-        expected: /one of step, name, skill/,
+        expected: /^optional$/,
         found: /^optoinal$/,
         hint: /write optional instead/,
       },
@@ -180,8 +180,8 @@ describe("what is wrong is told with its line:", () => {
       {
         line: 8,
         field: "steps[1].done.exist",
-        expected: /one of filled, exists/,
-        found: /exist/,
+        expected: /^exists$/,
+        found: /^exist$/,
         hint: /write exists instead of exist/,
       },
     ],

@@ -72,7 +72,7 @@ const yesOrNo = z.boolean("true or false");
 const ConditionFile = z.strictObject(
   {
     yes: ProbeFile.describe("It has something to do where this holds."),
-    no: ProbeFile.describe("It is skipped where this holds; `yes` is asked first."),
+    no: ProbeFile.describe("It is skipped where this holds."),
     question: words.describe("What people are asked where neither holds."),
     marker: pattern.exactOptional().describe("A file that says that it was skipped."),
   },
@@ -239,7 +239,7 @@ function unknownKey(path: Path, key: string): FlowFault {
   const [near] = nearest(key, known);
   return {
     path: [...path, key],
-    expected: known.length === 0 ? "no other key" : `one of ${listed(known)}`,
+    expected: near ?? (known.length === 0 ? "no other key" : `one of ${listed(known)}`),
     found: key,
     wayOut: near === undefined ? `remove ${key}` : `write ${near} instead of ${key}`,
   };
@@ -270,7 +270,7 @@ function probeFaults(
   return [
     {
       path: wrong === undefined ? path : [...path, wrong],
-      expected: `one of ${listed(probeKeys)}`,
+      expected: meant.length === 0 && near !== undefined ? near : `one of ${listed(probeKeys)}`,
       found: keys.length === 0 ? foundWords(here) : listed(keys, "and"),
       wayOut:
         meant.length > 1

@@ -16,7 +16,7 @@ import { utf8Text } from "./plan-files.ts";
 export const flowsFolder = ".autodev/flows";
 
 /** A flow of a hundred steps has 30 KB. */
-const largest = 256 * 1024;
+const largest = 128 * 1024;
 const mostFiles = 100;
 
 export interface FoundFlow {

@@ -208,19 +208,24 @@ export interface FlowFinding {
 
 type Path = FlowFault["path"];
 
+/** Nobody mends more at once, and a stranger's file may have thousands. */
+const mostFaults = 50;
+
 /** `value`: as YAML or JSON gives it. */
 export function flowFrom(
   value: unknown,
 ): { readonly flow: Flow } | { readonly faults: readonly FlowFault[] } {
   const read = FlowFile.safeParse(value);
   if (read.success) return { flow: read.data };
-  return { faults: read.error.issues.flatMap((issue) => faultsIn(issue, value, [])) };
+  const issues = read.error.issues.slice(0, mostFaults);
+  return { faults: issues.flatMap((issue) => faultsIn(issue, value, [])).slice(0, mostFaults) };
 }
 
 function faultsIn(issue: z.core.$ZodIssue, value: unknown, above: Path): FlowFault[] {
   const path = [...above, ...(issue.path as (string | number)[])];
   const here = valueAt(value, path);
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key));
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.slice(0, mostFaults).map((key) => unknownKey(path, key));
   if (issue.code === "invalid_union" && issue.errors.length === probeKeys.length)
     return probeFaults(issue.errors, value, path);
   const key = path.findLast((part) => typeof part === "string") ?? "it";
@@ -235,13 +240,17 @@ function faultsIn(issue: z.core.$ZodIssue, value: unknown, above: Path): FlowFau
 }
 
 function unknownKey(path: Path, key: string): FlowFault {
-  const known = keysAt(path);
-  const [near] = nearest(key, known);
+  const [known, shown] = [keysAt(path), key.slice(0, 60)];
+  const [near] = nearest(shown, known);
+  const some = known.length > 6 ? [...known.slice(0, 5), "…"] : known;
   return {
     path: [...path, key],
-    expected: near ?? (known.length === 0 ? "no other key" : `one of ${listed(known)}`),
-    found: key,
-    wayOut: near === undefined ? `remove ${key}` : `write ${near} instead of ${key}`,
+    expected: near ?? (known.length === 0 ? "no other key" : `one of ${some.join(", ")}`),
+    found: shown,
+    wayOut:
+      near === undefined
+        ? `remove ${shown}; docs/reference/flows.md has all keys`
+        : `write ${near} instead of ${shown}`,
   };
 }
 

@@ -78,7 +78,6 @@ export {
   examineFlows,
   type FlowExamination,
   type FoundFlow,
-  findFlows,
   flowsFolder,
 } from "./activities/find-flows.ts";
 export { examineSandbox } from "./activities/find-sandbox.ts";

@@ -294,6 +294,19 @@ const stories: Readonly<Record<string, Story>> = {
     start: "an empty folder",
     under: { "take-over-one-that-you-have": "a project" },
   },
+  "docs/guides/your-own-flow.md": {
+    start: "an empty folder",
+    lines: {
+      "autodev flow check": [
+        { why: "nothing is wrong yet" },
+        {
+          code: 1,
+          why: "the text before it says what is wrong",
+          before: edited(".autodev/flows/mend.yaml", "optional: true", "optinal: true"),
+        },
+      ],
+    },
+  },
   "docs/guides/use-in-ci.md": {
     start: "a project that nobody trusts yet",
     under: { "in-a-shell": "a clone of a project", "on-github": "a clone of a project" },

@@ -33,6 +33,9 @@ interface Recipe {
 const recipes: Readonly<Record<string, Recipe>> = {
   start: { args: [], code: 0 },
   status: { args: ["status"], code: 0 },
+  "flow list": { args: ["flow", "list"], code: 0 },
+  "flow check": { args: ["flow", "check"], code: 0 },
+  "flow graph": { args: ["flow", "graph"], code: 0 },
   "plan check": { args: ["plan", "check", plan], code: 0 },
   "plan graph": { args: ["plan", "graph", plan], code: 0 },
   "plan tick": { args: ["plan", "tick", plan, "1", "--dry-run"], code: 0 },

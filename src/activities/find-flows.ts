@@ -16,7 +16,7 @@ import { utf8Text } from "./plan-files.ts";
 export const flowsFolder = ".autodev/flows";
 
 /** A flow of a hundred steps has 30 KB. */
-const largest = 256 * 1024;
+const largest = 128 * 1024;
 const mostFiles = 100;
 
 export interface FoundFlow {
@@ -109,8 +109,8 @@ function namesIn(root: string): string[] | FlowFinding {
       .filter((name) => /^[^.].*\.ya?ml$/i.test(name))
       .sort();
   } catch (error) {
-    const isNone = error instanceof Error && "code" in error && /^ENO/.test(String(error.code));
-    return isNone ? [] : unopened(flowsFolder, error);
+    const reason = reasonOf(error);
+    return reason === "ENOENT" || reason === "ENOTDIR" ? [] : unopened(flowsFolder, error);
   }
 }
 
@@ -238,10 +238,16 @@ function readFlowFile(where: string, file: string): Read {
   return parseFlow(text.replace(/^\uFEFF/, ""), file);
 }
 
-function unopened(file: string, error: unknown): FlowFinding {
-  const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
-  return unreadable(file, "a file that can be read", reason, "mend its permissions, or the link");
-}
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : String(error);
+
+const unopened = (file: string, error: unknown): FlowFinding =>
+  unreadable(
+    file,
+    "a file that can be read",
+    reasonOf(error),
+    "mend its permissions, or the link that leads to it",
+  );
 
 const unreadable = (file: string, expected: string, found: string, hint: string): FlowFinding => ({
   code: "flow-unreadable",

@@ -5,7 +5,17 @@
  *
  * Numbers are read as they are written: step 3.10 is not step 3.1.
  */
-import { isAlias, isCollection, isNode, isPair, LineCounter, parseDocument } from "yaml";
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  type Scalar,
+} from "yaml";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Flow } from "../core/flow/flow.ts";
 import { type FlowFault, type FlowFinding, flowFrom } from "../core/flow/flow-file.ts";
@@ -46,6 +56,9 @@ export function parseFlow(text: string, file: string): FlowDocument {
     document = parseDocument(text, {
       lineCounter: lines,
       logLevel: "silent",
+      prettyErrors: false,
+      // We look for keys that are there twice ourselves: the parser compares each with each.
+      uniqueKeys: false,
       customTags: (tags) =>
         tags.filter((tag) => typeof tag === "string" || !/:(?:int|float)$/.test(tag.tag)),
     });
@@ -55,15 +68,14 @@ export function parseFlow(text: string, file: string): FlowDocument {
   }
   const [error] = document.errors;
   if (error) {
-    const [reason = ""] = error.message.replace(/ at line \d+[\s\S]*/, "").split("\n");
     return broken(error.pos[0], {
       expected: "YAML",
-      found: `something else (${reason})`,
+      found: `something else (${error.message})`,
       wayOut: "mend the line; a text with a colon or a # in it goes between quotes",
     });
   }
-  const offset = excessIn(document);
-  if (offset !== undefined) return broken(offset, excess);
+  const trap = trapIn(document);
+  if (trap) return broken(trap.offset, trap.fault);
   const placed = (fault: FlowFault): FlowFinding =>
     findingAt(file, lineAt(offsetOf(document, fault.path)), fault);
   // How often an alias may be used has been seen to.
@@ -78,7 +90,7 @@ const findingAt = (file: string, line: number, fault: FlowFault): FlowFinding =>
     if (typeof part === "number") return `${words}[${part}]`;
     return words === "" ? part : `${words}.${part}`;
   }, "");
-  const where = field === "" ? "" : `${field}: `;
+  const where = field === "" ? "" : `${field.slice(0, 200)}: `;
   return {
     code: "flow-invalid",
     message: `${where}expected ${fault.expected}, found ${fault.found}`,
@@ -98,10 +110,13 @@ const excess = {
 };
 
 /**
- * Where it is too deep or too much, if it is. Aliases are followed, and nothing is remembered of
- * what they led to before: what holds itself is too deep, what multiplies itself is too much.
+ * What has to be seen before the document is made a value: that it is not too deep or too much, and
+ * that no key is there twice. Aliases are followed, and nothing is remembered of what they led to
+ * before: what holds itself is too deep, what multiplies itself is too much.
  */
-function excessIn(document: Document): number | undefined {
+function trapIn(
+  document: Document,
+): { offset: number; fault: Omit<FlowFault, "path"> } | undefined {
   const open: { node: unknown; depth: number; offset: number }[] = [
     { node: document.contents, depth: 0, offset: 0 },
   ];
@@ -111,15 +126,35 @@ function excessIn(document: Document): number | undefined {
     const offset = isNode(node) && depth < deepest ? (node.range?.[0] ?? top.offset) : top.offset;
     // Finding out what an alias stands for takes a look at the whole document.
     count += isAlias(node) ? mostNodes / 100 : 1;
-    if (depth > deepest || count > mostNodes) return offset;
+    if (depth > deepest || count > mostNodes) return { offset, fault: excess };
     if (isAlias(node)) open.push({ node: node.resolve(document), depth: depth + 1, offset });
     else if (isPair(node))
       for (const each of [node.key, node.value]) open.push({ node: each, depth, offset });
-    else if (isCollection(node))
+    else if (isCollection(node)) {
+      const second = isMap(node) ? secondOf(node.items.map(({ key }) => key)) : undefined;
+      if (second) return { offset: second.range?.[0] ?? offset, fault: keyTwice(second) };
       for (const item of node.items) open.push({ node: item, depth: depth + 1, offset });
+    }
   }
   return undefined;
 }
+
+/** The first key that was there before. */
+function secondOf(keys: readonly unknown[]): Scalar | undefined {
+  const seen = new Set<string>();
+  return keys.filter(isScalar).find((key) => {
+    const name = String(key.value);
+    if (seen.has(name)) return true;
+    seen.add(name);
+    return false;
+  });
+}
+
+const keyTwice = (key: Scalar): Omit<FlowFault, "path"> => ({
+  expected: "each key once",
+  found: `a second ${String(key.value).slice(0, 60)}`,
+  wayOut: "remove one of the two",
+});
 
 /** Of what is there, or of the nearest that is; of a key that should not be there, the key. */
 function offsetOf(document: Document, path: FlowFault["path"]): number {

@@ -12,15 +12,12 @@ const words = z
 const pattern = z
   .string("a path")
   .max(200, "at most 200 characters")
-  .refine(
-    (path) => /^[^/\\]+(?:\/[^/\\]+)*$/.test(path) && !/(?:^|\/)\.\.?(?:\/|$)/.test(path),
+  .regex(
+    /^(?!\.\.?(?:\/|$))[^/\\]+(?:\/(?!\.\.?(?:\/|$))[^/\\]+)*$/,
     "a path below _docs/ with forward slashes, such as 02_tasks/todo/*.md",
   );
 
-const folder = pattern.refine(
-  (path) => !/[*{]/.test(path),
-  "the path of one folder, without * and {cycle}",
-);
+const folder = pattern.regex(/^[^*{]*$/, "the path of one folder, without * and {cycle}");
 
 const expression = z
   .string("a regular expression")
@@ -32,33 +29,33 @@ const expression = z
     issues.push({ code: "custom", message: `a regular expression (${fault})`, input: value });
   });
 
-const ProbeFile: z.ZodType<Probe> = z
-  .lazy(() =>
-    z.union([
-      z.strictObject({ filled: pattern.describe("Such a file is there and holds something.") }),
-      z.strictObject({ exists: pattern.describe("Such a file is there.") }),
-      z.strictObject({ folder: folder.describe("This folder holds a file.") }),
-      z.strictObject({
-        file: pattern.describe("With `says`: such a file …"),
-        says: expression.describe("… has a line like this: a regular expression, in any case."),
-      }),
-      z.strictObject({
-        dated: pattern.describe("Such a file is there, with a date in its name, of this cycle."),
-      }),
-      z.strictObject({
-        reported: words.describe("A skill of an earlier step has reported this, in this cycle."),
-      }),
-      z.strictObject({ all: probes.describe("All of these hold.") }),
-      z.strictObject({ any: probes.describe("One of these holds.") }),
-      z.strictObject({ no: ProbeFile.describe("This does not hold.") }),
-    ]),
-  )
-  .meta({ id: "probe" });
+const ProbeFile: z.ZodType<Probe> = z.lazy(() => z.union(probeFileParts)).meta({ id: "probe" });
 
 const probes = z
   .array(ProbeFile, "a list of probes")
   .min(1, "at least one probe")
   .max(50, "at most 50 probes");
+
+/** Each has a key of its own, by which it is recognised; `says` goes with `file`. */
+export const probeFileParts = [
+  z.strictObject({ filled: pattern.describe("Such a file is there and holds something.") }),
+  z.strictObject({ exists: pattern.describe("Such a file is there.") }),
+  z.strictObject({ folder: folder.describe("This folder holds a file.") }),
+  z.strictObject({
+    file: pattern.describe("Such a file has a line"),
+    says: expression.describe("like this regular expression."),
+  }),
+  z.strictObject({
+    dated: pattern.describe("Such a file is there, with a date in its name, of this cycle."),
+  }),
+  z.strictObject({
+    reported: words.describe("A skill of an earlier step has reported this, in this cycle."),
+  }),
+  z.strictObject({ all: probes.describe("All of these hold.") }),
+  z.strictObject({ any: probes.describe("One of these holds.") }),
+  z.strictObject({ no: ProbeFile.describe("This does not hold.") }),
+] as const;
+const probeKeys = probeFileParts.map((part) => Object.keys(part.shape)[0] ?? "");
 
 /** Read as text, however it is written: 3.10 is not 3.1. */
 const number = z
@@ -75,7 +72,7 @@ const yesOrNo = z.boolean("true or false");
 const ConditionFile = z.strictObject(
   {
     yes: ProbeFile.describe("It has something to do where this holds."),
-    no: ProbeFile.describe("It is skipped where this holds; `yes` is asked first."),
+    no: ProbeFile.describe("It is skipped where this holds."),
     question: words.describe("What people are asked where neither holds."),
     marker: pattern.exactOptional().describe("A file that says that it was skipped."),
   },
@@ -105,6 +102,14 @@ const ChainFile = z.strictObject(
   "what follows: step, cycle, boundary",
 );
 
+const ConfirmFile = z.strictObject(
+  {
+    file: pattern.describe("In which file a person says so."),
+    line: words.describe("The line that only a person sets."),
+  },
+  "file and line",
+);
+
 const StepFile = z.strictObject(
   {
     step: number.describe("Its number; 3.5 lies between 3 and 4."),
@@ -130,21 +135,19 @@ const StepFile = z.strictObject(
       .literal("research-round", "research-round")
       .exactOptional()
       .describe("What people are asked when it is done, before anything follows."),
-    confirms: z
-      .strictObject(
-        {
-          file: pattern.describe("In which file a person says so."),
-          line: words.describe("The line that only a person sets."),
-        },
-        "file and line",
-      )
-      .exactOptional()
-      .describe("Instead of a skill: a person's own step."),
+    confirms: ConfirmFile.exactOptional().describe("Instead of a skill: a person's own step."),
     rests: yesOrNo.exactOptional().describe("Instead of a skill: the session ends here."),
-    // oxlint-disable-next-line unicorn/no-thenable -- what people write; it is never a function
     then: ChainFile.exactOptional().describe("What follows; absent: the next step, at once."),
   },
   "a step",
+);
+
+const OnwardFile = z.strictObject(
+  {
+    flow: name.describe("The flow in which the project goes on."),
+    step: number.describe("Its step."),
+  },
+  "flow and step",
 );
 
 export const FlowFile = z.strictObject(
@@ -164,16 +167,7 @@ export const FlowFile = z.strictObject(
       .max(100, "at most 100 pairs")
       .exactOptional()
       .describe("From which to which step they are judged together; absent: all of them."),
-    onward: z
-      .strictObject(
-        {
-          flow: name.describe("The flow in which the project goes on."),
-          step: number.describe("Its step."),
-        },
-        "flow and step",
-      )
-      .exactOptional()
-      .describe("Where the next invocation goes on after the end."),
+    onward: OnwardFile.exactOptional().describe("Where the next invocation goes on after the end."),
   },
   "a flow: name, about and steps",
 );
@@ -185,6 +179,8 @@ export const flowFileParts = {
   applies: ConditionFile,
   then: ChainFile,
   boundary: BoundaryFile,
+  confirms: ConfirmFile,
+  onward: OnwardFile,
 } as const;
 
 // ── what is wrong with one ─────────────────────────────────────────────────────────────────────
@@ -212,22 +208,27 @@ export interface FlowFinding {
 
 type Path = FlowFault["path"];
 
+/** Nobody mends more at once, and a stranger's file may have thousands. */
+const mostFaults = 50;
+
 /** `value`: as YAML or JSON gives it. */
 export function flowFrom(
   value: unknown,
 ): { readonly flow: Flow } | { readonly faults: readonly FlowFault[] } {
   const read = FlowFile.safeParse(value);
   if (read.success) return { flow: read.data };
-  return { faults: read.error.issues.flatMap((issue) => faultsIn(issue, value, [])) };
+  const issues = read.error.issues.slice(0, mostFaults);
+  return { faults: issues.flatMap((issue) => faultsIn(issue, value, [])).slice(0, mostFaults) };
 }
 
 function faultsIn(issue: z.core.$ZodIssue, value: unknown, above: Path): FlowFault[] {
   const path = [...above, ...(issue.path as (string | number)[])];
   const here = valueAt(value, path);
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key));
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.slice(0, mostFaults).map((key) => unknownKey(path, key));
   if (issue.code === "invalid_union" && issue.errors.length === probeKeys.length)
     return probeFaults(issue.errors, value, path);
-  const key = String(path.findLast((part) => typeof part === "string") ?? "it");
+  const key = path.findLast((part) => typeof part === "string") ?? "it";
   return [
     {
       path,
@@ -239,13 +240,17 @@ function faultsIn(issue: z.core.$ZodIssue, value: unknown, above: Path): FlowFau
 }
 
 function unknownKey(path: Path, key: string): FlowFault {
-  const known = keysAt(path);
-  const [near] = nearest(key, known);
+  const [known, shown] = [keysAt(path), key.slice(0, 60)];
+  const [near] = nearest(shown, known);
+  const some = known.length > 6 ? [...known.slice(0, 5), "…"] : known;
   return {
     path: [...path, key],
-    expected: known.length === 0 ? "no other key" : `one of ${listed(known)}`,
-    found: key,
-    wayOut: near === undefined ? `remove ${key}` : `write ${near} instead of ${key}`,
+    expected: near ?? (known.length === 0 ? "no other key" : `one of ${some.join(", ")}`),
+    found: shown,
+    wayOut:
+      near === undefined
+        ? `remove ${shown}; docs/reference/flows.md has all keys`
+        : `write ${near} instead of ${shown}`,
   };
 }
 
@@ -256,9 +261,6 @@ function keysAt(path: Path): readonly string[] {
   const known = Object.entries(flowFileParts).find(([each]) => each === part)?.[1];
   return Object.keys(known?.shape ?? {});
 }
-
-/** In the order of the schema. `says` goes with `file`. */
-const probeKeys = "filled exists folder file dated reported all any no".split(" ");
 
 /** One key says which probe is meant; only what is wrong with that one is told. */
 function probeFaults(
@@ -277,7 +279,7 @@ function probeFaults(
   return [
     {
       path: wrong === undefined ? path : [...path, wrong],
-      expected: `one of ${listed(probeKeys)}`,
+      expected: meant.length === 0 && near !== undefined ? near : `one of ${listed(probeKeys)}`,
       found: keys.length === 0 ? foundWords(here) : listed(keys, "and"),
       wayOut:
         meant.length > 1

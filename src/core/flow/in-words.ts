@@ -1,46 +1,44 @@
 /** A flow in words, for whoever draws or explains one: what proves a step, when it is done at all. */
 import type { Flow, Probe, Step } from "./flow.ts";
 
-/** A flow's own text may be long; what is cut off is shown by an ellipsis. */
+/** How what stands in a flow to the letter is told from the words around it. */
+export type Marked = (text: string, kind: "path" | "text") => string;
+
+/** For a terminal; of a text that is long, the beginning. */
+const plainly: Marked = (text, kind) => {
+  if (kind === "path") return text;
+  return text.length > longest ? `“${text.slice(0, longest)}…”` : `“${text}”`;
+};
 const longest = 48;
 
 /** What has to be seen before a step counts as done; undefined: only the state can tell. */
-export function proofOf({ done, finished }: Step): string | undefined {
+export function proofOf({ done, finished }: Step, marked = plainly): string | undefined {
   if (!done) return undefined;
-  return finished
-    ? `${probeInWords(done)}; while under way also ${probeInWords(finished)}`
-    : probeInWords(done);
+  const also = finished ? `; while under way also ${probeInWords(finished, marked)}` : "";
+  return `${probeInWords(done, marked)}${also}`;
 }
 
-export function probeInWords(probe: Probe): string {
-  if ("filled" in probe) return `${probe.filled}, not empty`;
-  if ("exists" in probe) return probe.exists;
-  if ("folder" in probe) return `a file in ${probe.folder}/`;
-  if ("file" in probe) return `${probe.file} says ${quoted(probe.says)}`;
-  if ("dated" in probe) return `${probe.dated}, dated in this cycle`;
-  if ("reported" in probe) return `${quoted(probe.reported)} was reported`;
+export function probeInWords(probe: Probe, marked = plainly): string {
+  const path = (text: string): string => marked(text, "path");
+  const within = (each: Probe): string => {
+    const words = probeInWords(each, marked);
+    return "all" in each || "any" in each ? `(${words})` : words;
+  };
+  if ("filled" in probe) return `${path(probe.filled)}, not empty`;
+  if ("exists" in probe) return path(probe.exists);
+  if ("folder" in probe) return `a file in ${path(`${probe.folder}/`)}`;
+  if ("file" in probe) return `${path(probe.file)} says ${marked(probe.says, "text")}`;
+  if ("dated" in probe) return `${path(probe.dated)}, dated in this cycle`;
+  if ("reported" in probe) return `${marked(probe.reported, "text")} was reported`;
   if ("no" in probe) return `no ${within(probe.no)}`;
-  return "all" in probe ? joined(probe.all, "and") : joined(probe.any, "or");
-}
-
-/** The same said of several is said once: “a, b and c, not empty”. */
-function joined(probes: readonly Probe[], word: "and" | "or"): string {
-  const [filled, others] = [
-    probes.flatMap((probe) => ("filled" in probe ? [probe.filled] : [])),
-    probes.filter((probe) => !("filled" in probe)).map(within),
-  ];
+  const [probes, word] = "all" in probe ? [probe.all, "and"] : [probe.any, "or"];
+  const filled = probes.flatMap((each) => ("filled" in each ? [path(each.filled)] : []));
   if (filled.length < 2) return probes.map(within).join(` ${word} `);
-  return [`${listed(filled, word)}, not empty`, ...others].join(`; ${word} `);
+  // The same said of several is said once.
+  const others = probes.filter((each) => !("filled" in each)).map(within);
+  const last = filled.pop() ?? "";
+  return [`${filled.join(", ")} ${word} ${last}, not empty`, ...others].join(`; ${word} `);
 }
-
-const within = (probe: Probe): string =>
-  "all" in probe || "any" in probe ? `(${probeInWords(probe)})` : probeInWords(probe);
-
-const listed = (words: readonly string[], last: string): string =>
-  `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1) ?? ""}`;
-
-const quoted = (text: string): string =>
-  text.length > longest ? `“${text.slice(0, longest)}…”` : `“${text}”`;
 
 /** Who does it: the skill and its mode, a person, or nobody. */
 export function doerOf({ skill, mode, confirms }: Step): string {

@@ -112,6 +112,9 @@ describe("what is not understood is told", () => {
     ["(?:(?:a{20}){20}){20}", /too large/],
     ["a{9007199254740993}", /too large/],
     ["(?:a{0,400}){0,400}", /too large/],
+    [`${"(?:".repeat(40)}${"){300}".repeat(40)}`, /too large/],
+    [`${"(?:".repeat(40)}${"){0,2}".repeat(40)}`, /too large/],
+    [`${"(?:".repeat(60)}${"){2}".repeat(60)}`, /too large/],
   ])("%s", (source, why) => {
     expect(patternFault(source)).toMatch(why);
     expect(() => linePattern(source)).toThrow(why);

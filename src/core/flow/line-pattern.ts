@@ -47,17 +47,19 @@ type Edge = (before: number, after: number) => boolean;
 type Part = (next: number) => number;
 
 const refused = Symbol("refused");
+const tooLarge = "it is too large: repeat less, or shorter parts";
 
 /** A text says why it is not understood. What RegExp lets pass is sound: it is only taken apart. */
 function compile(source: string): Expression | string {
   try {
-    new RegExp(source, "imu");
+    void new RegExp(source, "imu");
   } catch (error) {
     const { message } = error as Error;
     return message.slice(message.lastIndexOf(": ") + 2).toLowerCase();
   }
   const all: State[] = [];
   let at = 0;
+  let copies = 0;
   let why = "";
   try {
     const first = alternatives()(add({ is: "found" }));
@@ -73,8 +75,14 @@ function compile(source: string): Expression | string {
   }
 
   function add(state: State): number {
-    if (all.length >= mostStates) refuse("it is too large: repeat less, or shorter parts");
+    if (all.length >= mostStates) refuse(tooLarge);
     return all.push(state) - 1;
+  }
+
+  /** Also of what adds nothing: `(?:(?:){300}){300}` and so on would never be done. */
+  function copied(part: Part, next: number): number {
+    if (++copies > mostStates * 10) refuse(tooLarge);
+    return part(next);
   }
 
   function taken(token: RegExp): string | undefined {
@@ -118,7 +126,6 @@ function compile(source: string): Expression | string {
     const sign = taken(/(?:[*+?]|\{\d+(?:,\d*)?\})\??/y);
     if (sign === undefined) return part;
     const [least, most] = timesOf(sign);
-    if (least > mostStates) return refuse("it is too large: repeat less, or shorter parts");
     return (next) => {
       let first = next;
       if (most === Infinity) {
@@ -127,10 +134,10 @@ function compile(source: string): Expression | string {
         to.push(part(first), next);
       } else {
         for (let extra = least; extra < most; extra++) {
-          first = add({ is: "fork", to: [part(first), next] });
+          first = add({ is: "fork", to: [copied(part, first), next] });
         }
       }
-      for (let needed = 0; needed < least; needed++) first = part(first);
+      for (let needed = 0; needed < least; needed++) first = copied(part, first);
       return first;
     };
   }

@@ -20,11 +20,13 @@ import {
   ErrorOutput,
   ExampleListOutput,
   ExampleOutput,
+  FlowActOutput,
   FlowCheckOutput,
   FlowGraphOutput,
   FlowListOutput,
   HelpErrorsOutput,
   MigrateOutput,
+  NextOutput,
   PhaseLogOutput,
   PlanCheckOutput,
   PlanGraphOutput,
@@ -61,6 +63,8 @@ import { findingTable } from "../src/core/verification/finding-table.ts";
 
 const shapes = {
   status: StatusOutput,
+  next: NextOutput,
+  "flow-act": FlowActOutput,
   decisions: DecisionsOutput,
   decide: DecideOutput,
   diff: DiffOutput,

@@ -10,7 +10,8 @@ import {
   auditCommits,
 } from "./activities/audit.ts";
 import { findFlows } from "./activities/find-flows.ts";
-import { lookFrom } from "./activities/glance.ts";
+import { factsOf } from "./activities/flow-facts.ts";
+import { foldersAgree, lookFrom } from "./activities/glance.ts";
 import {
   type Held,
   hold,
@@ -50,8 +51,10 @@ import type { Agent } from "./agent.ts";
 import { makeAgent } from "./agents/made.ts";
 import { readConfig } from "./config.ts";
 import type { RecordedEvent } from "./core/event.ts";
+import type { ProjectState } from "./core/evolve.ts";
 import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
 import { builtInFlows, flowNamed } from "./core/flow/flows/index.ts";
+import type { FlowFacts } from "./core/flow/next-move.ts";
 import type { FlowOutcome } from "./core/flow/run-flow.ts";
 import { bytesIn, type Cleaning, type Judged, type KeepRule, whatToRemove } from "./core/keep.ts";
 import { phaseNamed } from "./core/plan/edits.ts";
@@ -68,6 +71,7 @@ import { acquireLock, holderOf, isLocked } from "./stores/file/lock.ts";
 import { createFileStore, sha256 } from "./stores/file.ts";
 import { grantTrust, revokeTrust, type TrustPlace, trustFolder } from "./trust.ts";
 
+export { actOnFlow, type FlowAct, retryStep } from "./activities/act-on-flow.ts";
 export type { AskTrust } from "./activities/approve.ts";
 export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";
@@ -130,7 +134,7 @@ export function glance(cwd: string): { root: string; look: Look } | undefined {
   const { root, commonDir } = repository;
   const found = glanceAt(path.join(commonDir, "autodev"), root);
   const look = found && lookFrom(found.snapshot, found.readProjection);
-  return look && { root, look };
+  return look && foldersAgree(root, look) ? { root, look } : undefined;
 }
 
 /** How a plan's files are written: whole or not at all, and still there after a power cut. */
@@ -241,6 +245,10 @@ export interface Built {
   /** What was put right or noticed on the way, a line each. */
   readonly said: readonly string[];
 }
+
+/** What the next move is decided on, beside what is on record. */
+export const flowFacts = (project: Project, state: ProjectState): FlowFacts =>
+  factsOf({ project, held: { state }, flows: project.flows ?? builtInFlows });
 
 export type FlowPeople = Pick<
   FlowWorld,

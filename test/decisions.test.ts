@@ -447,7 +447,12 @@ describe.concurrent("--decide recommended", () => {
 
 describe.concurrent("both names", () => {
   const other = generation1.replace("step: 2\nname: Plan", "step: 3\nname: Decompose");
-  const both = (): Repo => makeRepo({ [present]: generation3, [former]: other });
+  const both = (): Repo =>
+    makeRepo({
+      [present]: generation3,
+      [former]: other,
+      "_docs/02_document/architecture.md": "# The architecture\n",
+    });
 
   it("are a decision that shows both; status says so and changes nothing", async () => {
     const repo = both();
@@ -510,7 +515,8 @@ describe.concurrent("both names", () => {
   });
 
   it("the same with B: the old one is taken, not asked a second time", async () => {
-    const repo = makeRepo({ [present]: generation3 });
+    const report = "_docs/03_implementation/implementation_report_search_cycle3.md";
+    const repo = makeRepo({ [present]: generation3, [report]: "# Done\n" });
     expect((await repo.autodev()).code).toBe(0);
     repo.write(
       former,

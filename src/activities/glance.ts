@@ -1,6 +1,11 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { crossCheck } from "../core/flow/cross-check.ts";
+import { flowNamed } from "../core/flow/flows/index.ts";
 import { stateFileNames } from "../core/flow/state-names.ts";
 import type { Snapshot } from "../store.ts";
 import type { Look } from "./hold.ts";
+import { survey } from "./survey.ts";
 
 /**
  * What `look` would say if the file is exactly as it was left and nobody is asked anything.
@@ -40,4 +45,11 @@ export function lookFrom(
       files,
     },
   };
+}
+
+/** What lies in the folders says nothing else; false: it does, or only a whole look can tell. */
+export function foldersAgree(root: string, { state, here }: Look): boolean {
+  const flow = flowNamed(here.state.flow);
+  if (!flow || existsSync(join(root, ".autodev", "flows"))) return false;
+  return crossCheck(flow, here.state, state.course, survey(root, [flow])).is === "agrees";
 }

@@ -15,7 +15,7 @@ import {
 } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import { evolveCourse } from "../core/flow/course.ts";
-import { type Check, crossCheck } from "../core/flow/cross-check.ts";
+import { type Check, crossCheck, placeAfter } from "../core/flow/cross-check.ts";
 import { effectsOf } from "../core/flow/effects.ts";
 import type { Flow, Survey } from "../core/flow/flow.ts";
 import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
@@ -92,6 +92,15 @@ export interface Held {
 }
 
 export const flowRun = "flow";
+
+/** As people are shown it: where `autodev` would go on, and why there. */
+export function shownPlace({ here, check }: Look): {
+  readonly state: FlowState;
+  readonly corrections: readonly string[];
+} {
+  const lines = check && check.is !== "agrees" ? [check.line] : [];
+  return { state: placeAfter(here.state, check), corrections: [...here.corrections, ...lines] };
+}
 
 export function look(project: Project): Result<Look> {
   const folded = fold(project.store);

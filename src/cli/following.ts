@@ -2,7 +2,7 @@
 import * as path from "node:path";
 import { decisionBlock } from "../core/decision.ts";
 import type { Event } from "../core/event.ts";
-import type { Failure } from "../core/failure.ts";
+import type { Result } from "../core/failure.ts";
 import { restWords } from "../core/flow/describe.ts";
 import type { FlowOutcome } from "../core/flow/run-flow.ts";
 import type { FlowState } from "../core/flow/state.ts";
@@ -36,7 +36,7 @@ export interface FollowOptions extends AskOptions, FlowOptions {
 export async function follow(
   options: FollowOptions,
   command: string,
-  first?: (project: Project, held: Held) => Promise<Failure | undefined>,
+  first?: (project: Project, held: Held) => Promise<Result<unknown>>,
 ): Promise<number> {
   const json = options.json === true;
   const found = await openRepository(options);
@@ -64,8 +64,8 @@ async function carryOn(
   const { look, said } = opened.value;
   for (const line of said) printError(shown(line));
   if (!json) print(summary(look, path.basename(project.root), styleFor(options.color)));
-  const refused = await first?.(project, held);
-  if (refused) return reportFailure(refused, json);
+  const prepared = await first?.(project, held);
+  if (prepared && !prepared.ok) return reportFailure(prepared.failure, json);
   if (options.work === false) {
     if (json) printJson(statusOutput(look, project.root));
     return exitCodes.finished;

@@ -67,6 +67,27 @@ export const StatusOutput = z.object({
 });
 export type StatusOutput = z.infer<typeof StatusOutput>;
 
+export const NextOutput = z.object({
+  version: z.literal(1),
+  flow: z.string(),
+  step: z.string(),
+  name: z.string(),
+  move: z.string().describe("what would be done, by name: ask, run-skill, commit, rest …"),
+  what: z.string(),
+  why: z.string(),
+});
+export type NextOutput = z.infer<typeof NextOutput>;
+
+export const FlowActOutput = z.object({
+  version: z.literal(1),
+  act: z.enum(["skip", "back", "rollback"]),
+  done: z.boolean().describe("false: somebody decided otherwise, and nothing was changed"),
+  step: z.string().describe("where the flow is now"),
+  name: z.string(),
+  status: z.string(),
+});
+export type FlowActOutput = z.infer<typeof FlowActOutput>;
+
 export const DecisionsOutput = z.array(
   DecisionView.extend({
     status: z.enum(["open", "answered", "withdrawn"]),

@@ -46,6 +46,11 @@ const decide: OptionRow = {
   choices: ["recommended"],
 };
 
+const yes: OptionRow = {
+  flags: "-y, --yes",
+  what: "do it: the decision is answered by you, with A",
+};
+
 const planArgument = { name: "<plan>", what: "the plan's file, or a folder that holds one" };
 const planFormat: OptionRow = {
   flags: "--format <format>",
@@ -137,6 +142,41 @@ export const commandTable: readonly CommandRow[] = [
       "autodev flow graph greenfield --as svg -o greenfield.svg",
     ],
     shape: "flow-graph",
+  },
+  {
+    name: "next",
+    group: "flow",
+    what: "say what autodev would do next, and why; changes nothing",
+    options: [{ flags: "--dry-run", what: "the same: it never changes anything" }, json, noColor],
+    examples: ["autodev next", "autodev next --json"],
+    shape: "next",
+  },
+  {
+    name: "skip",
+    group: "flow",
+    what: "leave the present step out, after naming what needs it",
+    arguments: [{ name: "[step]", what: "its number or name, to be sure" }],
+    options: [yes, noInput, decide, json, noColor],
+    examples: ["autodev skip", "autodev skip 8 --yes"],
+    shape: "flow-act",
+  },
+  {
+    name: "back",
+    group: "flow",
+    what: "do an earlier step once more, after naming what will be overwritten",
+    arguments: [{ name: "<step>", what: "its number or name" }],
+    options: [yes, noInput, decide, json, noColor],
+    examples: ["autodev back 3", "autodev back Research --yes"],
+    shape: "flow-act",
+  },
+  {
+    name: "rollback",
+    group: "flow",
+    what: "put a step's documents back to what it left when it was last complete, and do it again",
+    arguments: [{ name: "<step>", what: "its number or name" }],
+    options: [yes, noInput, decide, json, noColor],
+    examples: ["autodev rollback 3", "autodev rollback Plan --yes"],
+    shape: "flow-act",
   },
   {
     name: "plan check",
@@ -316,8 +356,13 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: "retry",
     group: "plans",
-    what: "have a phase tried again; the run goes on with it",
-    arguments: [{ name: "<phase>", what: "the phase's id: 2A, 2b, 4.5" }],
+    what: "have a phase, or the step that has failed, tried again; the work goes on with it",
+    arguments: [
+      {
+        name: "[phase]",
+        what: "its id in a plan: 2A; absent: the step of the flow that has failed",
+      },
+    ],
     options: [
       { flags: "--note <text>", what: "what whoever tries it should mind; it stands in the brief" },
       { flags: "--agent <name>", what: "who does the work from now on" },

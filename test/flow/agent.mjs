@@ -4,7 +4,14 @@
  * otherwise: `fail` so many times, `ask` a question once, `lie`, `hang`, `stray`, `skipFile`.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
 
@@ -47,10 +54,19 @@ const pathFor = (path) =>
 
 function contentFor({ sections = [], columns = [], fields = [], says, mentions }) {
   const lines = [`# ${skill} ${mode ?? ""} of step ${step}`, ""];
-  for (const field of fields) lines.push(`**${field}**: ${field === "Complexity" ? 3 : field === "Dependencies" ? "None" : `a ${field}`}`);
-  for (const section of sections) lines.push("", `## ${section}`, "", "What is to be said about it.");
+  for (const field of fields)
+    lines.push(
+      `**${field}**: ${field === "Complexity" ? 3 : field === "Dependencies" ? "None" : `a ${field}`}`,
+    );
+  for (const section of sections)
+    lines.push("", `## ${section}`, "", "What is to be said about it.");
   if (columns.length > 0) {
-    lines.push("", `| ${columns.join(" | ")} |`, `|${columns.map(() => "---").join("|")}|`, `| ${columns.map(() => "x").join(" | ")} |`);
+    lines.push(
+      "",
+      `| ${columns.join(" | ")} |`,
+      `|${columns.map(() => "---").join("|")}|`,
+      `| ${columns.map(() => "x").join(" | ")} |`,
+    );
   }
   if (mentions !== undefined) {
     for (const each of namesLike(mentions)) lines.push("", each);
@@ -61,7 +77,9 @@ function contentFor({ sections = [], columns = [], fields = [], says, mentions }
 
 function namesLike(path) {
   const folder = join("_docs", dirname(path));
-  const pattern = new RegExp(`^${path.split("/").at(-1).replace(/[.]/g, "\\.").replaceAll("*", ".*")}$`);
+  const pattern = new RegExp(
+    `^${path.split("/").at(-1).replace(/[.]/g, "\\.").replaceAll("*", ".*")}$`,
+  );
   return existsSync(folder) ? readdirSync(folder).filter((name) => pattern.test(name)) : [];
 }
 
@@ -82,7 +100,10 @@ function sayings(says) {
 
 if (acts.hang) nap(600_000);
 if (acts.fail !== undefined && count("fail") < acts.fail) {
-  finish({ status: "failed", error: { type: "blocked", message: acts.reason ?? "it did not work" } });
+  finish({
+    status: "failed",
+    error: { type: "blocked", message: acts.reason ?? "it did not work" },
+  });
 }
 const phases = way.phases ?? [{ name: "work" }];
 const reports = spawnSync.bind(undefined, process.env.AUTODEV_SUB_STEP);
@@ -94,7 +115,12 @@ for (const [at, phase] of phases.entries()) {
   if (ask) {
     finish({
       status: "failed",
-      asks: { question: `${skill} asks about ${phase.name}`, options: ["This", "That"], recommendation: "B", reason: "it is better" },
+      asks: {
+        question: `${skill} asks about ${phase.name}`,
+        options: ["This", "That"],
+        recommendation: "B",
+        reason: "it is better",
+      },
     });
   }
 }
@@ -104,13 +130,20 @@ const produced = (way.produces ?? [])
   .sort((a, b) => Number(a.mentions !== undefined) - Number(b.mentions !== undefined));
 for (const artifact of produced) {
   for (let n = 0; n < (artifact.least ?? 1); n++) {
-    const path = join("_docs", n === 0 ? pathFor(artifact.path) : pathFor(artifact.path).replace("first", `more${n}`));
+    const path = join(
+      "_docs",
+      n === 0 ? pathFor(artifact.path) : pathFor(artifact.path).replace("first", `more${n}`),
+    );
     if (artifact.optional || (existsSync(path) && !acts.anew)) continue;
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, path.endsWith(".json") ? '{ "phase": 1 }\n' : contentFor(artifact));
   }
 }
-if (skill === "research" && mode === "b") writeFileSync(`_docs/01_solution/solution_draft0${namesLike("01_solution/solution_draft*.md").length + 1}.md`, contentFor(way.produces.find(({ path }) => path.startsWith("01_solution/solution_draft"))));
+if (skill === "research" && mode === "b")
+  writeFileSync(
+    `_docs/01_solution/solution_draft0${namesLike("01_solution/solution_draft*.md").length + 1}.md`,
+    contentFor(way.produces.find(({ path }) => path.startsWith("01_solution/solution_draft"))),
+  );
 if (skill === "implement") {
   mkdirSync("_docs/02_tasks/done", { recursive: true });
   for (const name of namesLike("02_tasks/todo/*.md")) {

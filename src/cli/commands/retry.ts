@@ -1,7 +1,11 @@
-/** `autodev retry PHASE`: has a phase tried again, with a word for whoever tries it. */
+/**
+ * `autodev retry PHASE`: has a phase tried again, with a word for whoever tries it. Without one, the
+ * step of the flow that has failed.
+ */
 import * as path from "node:path";
 import { currentRun } from "../../core/evolve.ts";
-import { openProject, readState, say } from "../../project.ts";
+import { openProject, readState, retryStep, say } from "../../project.ts";
+import { follow } from "../following.ts";
 import { print, printJson } from "../output.ts";
 import { answeredBy } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
@@ -14,8 +18,16 @@ interface Options extends BuildCommandOptions {
 
 const patienceMs = 10_000;
 
-export async function run(phase: string, { note, ...options }: Options): Promise<number> {
+export async function run(
+  phase: string | undefined,
+  { note, ...options }: Options,
+): Promise<number> {
   const json = options.json === true;
+  if (phase === undefined) {
+    return follow(options, "autodev retry", (project, held) =>
+      retryStep(project, held, answeredBy(options)),
+    );
+  }
   const project = openProject(process.cwd());
   const state = readState(project);
   if (!state.ok) return reportFailure(state.failure, json);

@@ -8,7 +8,7 @@ import { currentRuns, openDecisions } from "../../core/evolve.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
 import { earliestParked } from "../../core/plan/next-moves.ts";
 import { type PlanRun, unverified } from "../../core/plan/progress.ts";
-import { glance, type Look, shown } from "../../project.ts";
+import { glance, type Look, shown, shownPlace } from "../../project.ts";
 import { print, printJson } from "../output.ts";
 import { spendWords } from "../render/amounts.ts";
 import { styleFor } from "../render/style.ts";
@@ -55,8 +55,10 @@ const wakeTime = (run: PlanRun): string | undefined =>
     ? earliestParked(run, { now: new Date().toISOString() })
     : undefined);
 
-export function statusOutput({ here, state }: Look, root: string): StatusOutput {
-  const { flow, step, name, status, subStep, retryCount, cycle, tracker, blockers } = here.state;
+export function statusOutput(look: Look, root: string): StatusOutput {
+  const { here, state } = look;
+  const { state: position, corrections } = shownPlace(look);
+  const { flow, step, name, status, subStep, retryCount, cycle, tracker, blockers } = position;
   return {
     version: 1,
     root,
@@ -70,8 +72,8 @@ export function statusOutput({ here, state }: Look, root: string): StatusOutput 
     tracker: tracker ?? null,
     source: here.source,
     generation: here.generation,
-    corrections: [...here.corrections],
-    steps: stepsOf(here.state),
+    corrections: [...corrections],
+    steps: stepsOf(position),
     decisions: openDecisions(state).map(({ id, question, options, recommendation, reason }) => ({
       id,
       question,

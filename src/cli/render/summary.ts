@@ -1,9 +1,10 @@
 /** The status summary: where the project is, at a glance. */
 import { decisionBlock } from "../../core/decision.ts";
 import { currentRuns, openDecisions } from "../../core/evolve.ts";
+import type { FlowState } from "../../core/flow/state.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
 import { isComplete, type PlanRun } from "../../core/plan/progress.ts";
-import { type Look, shown } from "../../project.ts";
+import { type Look, shown, shownPlace } from "../../project.ts";
 
 import type { Style } from "./style.ts";
 
@@ -16,8 +17,8 @@ const marks: Record<string, string> = {
 };
 
 export function summary(look: Look, project: string, style: Style): string {
-  const { here, state } = look;
-  const flow = here.state;
+  const { state } = look;
+  const { state: flow, corrections } = shownPlace(look);
   const lines = [
     style.dim(rule),
     ` ${style.bold(shown(project))} · ${shown(flow.flow)}${flow.flow === "existing-code" ? ` · cycle ${flow.cycle}` : ""}`,
@@ -29,11 +30,11 @@ export function summary(look: Look, project: string, style: Style): string {
     const current = step.step === flow.step;
     const mark = current && step.status !== "failed" ? "▶" : (marks[step.status] ?? "?");
     const text = ` ${mark} ${step.step.padStart(width)} ${step.name}${step.optional ? " (optional)" : ""}`;
-    if (current) lines.push(style.bold(text + whereIn(look)));
+    if (current) lines.push(style.bold(text + whereIn(flow)));
     else lines.push(step.status === "not_started" ? style.dim(text) : text);
   }
   if (steps.length === 0) {
-    lines.push(` ▶ ${shown(flow.step)} ${shown(flow.name)}${whereIn(look)}`);
+    lines.push(` ▶ ${shown(flow.step)} ${shown(flow.name)}${whereIn(flow)}`);
   }
   if (flow.step === "done") lines.push(style.green(" ✓ done"));
   lines.push(style.dim(rule));
@@ -43,7 +44,7 @@ export function summary(look: Look, project: string, style: Style): string {
     section(lines, "Last session", [[date, endedAt, reason, notes].filter(Boolean).join(" · ")]);
   }
   section(lines, "Blockers", flow.blockers, style.red);
-  section(lines, "Noticed", here.corrections, style.yellow);
+  section(lines, "Noticed", corrections, style.yellow);
   section(lines, "Runs", currentRuns(state).map(runLine));
   for (const decision of openDecisions(state)) {
     lines.push(...decisionBlock(decision).map(shown));
@@ -57,8 +58,7 @@ function runLine({ plan, phases, ended }: PlanRun): string {
   return `${plan}: ${complete} of ${phases.length} phases complete, ${ended ?? "running"}`;
 }
 
-function whereIn({ here }: Look): string {
-  const { status, subStep, retryCount } = here.state;
+function whereIn({ status, subStep, retryCount }: FlowState): string {
   const parts = [shown(status.replaceAll("_", " "))];
   if (subStep.phase > 0 || subStep.name !== "awaiting-invocation") {
     parts.push(`${subStep.phase} ${subStep.name}${subStep.detail ? `: ${subStep.detail}` : ""}`);

@@ -15,7 +15,7 @@ import {
   type Time,
 } from "./flow.ts";
 import { isOwed } from "./locate.ts";
-import type { FlowState } from "./state.ts";
+import { awaitingInvocation, type FlowState } from "./state.ts";
 
 export type Check =
   | { readonly is: "agrees" }
@@ -114,3 +114,16 @@ function isProvenHere(
   if (status !== "in_progress" || course?.session !== undefined) return false;
   return finished !== undefined && holds(finished, survey, time);
 }
+
+/** Where the flow goes on, by what the folders say to it. */
+export const placeAfter = (state: FlowState, check: Check | undefined): FlowState =>
+  check?.is === "elsewhere"
+    ? {
+        ...state,
+        step: check.to?.step ?? "done",
+        name: check.to?.name ?? "Done",
+        status: check.to ? "not_started" : "completed",
+        subStep: awaitingInvocation,
+        retryCount: 0,
+      }
+    : state;

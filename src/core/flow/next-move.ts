@@ -226,15 +226,14 @@ function beforeIt(at: Place, step: Step): FlowMove {
   if (step.applies && !wanted) {
     const time = timeOf(state, course);
     const { yes, no, marker } = step.applies;
-    if (!holds(yes, facts.survey, time)) {
-      const question = whetherItApplies(step, step.applies, state, course);
-      const answer = holds(no, facts.survey, time) ? "no" : decided(question);
-      if (answer === undefined) return { is: "ask", question };
-      const reason =
-        answer === "no" ? "it does not apply here" : "a person said that it does not apply";
-      if (answer !== "A") {
-        return marker === undefined ? skip(reason) : { is: "mark-skipped", marker, reason };
-      }
+    const [applies, not] = [yes, no].map((probe) => holds(probe, facts.survey, time));
+    // Both or neither: what is there does not say, and nobody guesses.
+    const question = whetherItApplies(step, step.applies, state, course);
+    const answer = applies === not ? decided(question) : applies ? "A" : "no";
+    if (answer === undefined) return { is: "ask", question };
+    if (answer !== "A") {
+      const reason = answer === "no" ? "it does not apply here" : "a person said that it does not";
+      return marker === undefined ? skip(reason) : { is: "mark-skipped", marker, reason };
     }
   }
   if (step.optional && !wanted) {

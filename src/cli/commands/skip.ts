@@ -1,0 +1,5 @@
+/** `autodev skip`: see flow-acts.ts. */
+import { type ActOptions, act } from "./flow-acts.ts";
+
+export const run = (step: string | undefined, options: ActOptions): Promise<number> =>
+  act("skip", step, options);

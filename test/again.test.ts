@@ -55,7 +55,7 @@ describe.concurrent("never again:", () => {
 
   it("a reader that went away took the exit code with it", async () => {
     const repo = makeRepo({ [former]: generation1 });
-    const command = `node "${binary()}" --no-input --json | true; exit \${PIPESTATUS[0]}`;
+    const command = `node "${binary()}" --no-work --no-input --json | true; exit \${PIPESTATUS[0]}`;
     const { status } = spawnSync("bash", ["-c", command], { cwd: repo.root });
     expect(status).toBe(3);
   });

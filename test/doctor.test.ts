@@ -70,7 +70,7 @@ let shim: string | undefined;
 function type(repo: Repo, command: string): Promise<Ran> {
   if (shim === undefined) {
     shim = makeFolder("bin");
-    const script = `#!/bin/sh\nexec "${process.execPath}" "${binary()}" "$@"\n`;
+    const script = `#!/bin/sh\n[ $# -gt 0 ] || set -- --no-work\nexec "${process.execPath}" "${binary()}" "$@"\n`;
     fs.writeFileSync(path.join(shim, "autodev"), script, { mode: 0o755 });
   }
   const env = { PATH: `${shim}:${plainEnvironment["PATH"]}` };
@@ -338,7 +338,10 @@ describe.concurrent("damage to the journal", () => {
     }
     expect(wrong(await examine(repo)).filter((each) => each.code === "leftover")).toHaveLength(3);
     await expectMended(repo, "leftover");
-    expect(fs.readdirSync(repo.at("_docs"))).toEqual(["_autodev_state.md"]);
+    const files = fs.readdirSync(repo.at("_docs"), { withFileTypes: true });
+    expect(files.flatMap((each) => (each.isFile() ? [each.name] : []))).toEqual([
+      "_autodev_state.md",
+    ]);
   });
 
   it("several damages at once", async () => {
@@ -408,7 +411,8 @@ describe.concurrent("damage to the state file", () => {
     ["theirs", "11"],
   ] as const) {
     it(`conflict markers: both sides are shown, --take ${side} keeps that one`, async () => {
-      const repo = makeRepo({ [present]: conflict });
+      const report = "_docs/03_implementation/implementation_report_search_cycle3.md";
+      const repo = makeRepo({ [present]: conflict, [report]: "# Done\n" });
       const finding = wrong(await examine(repo)).find(
         (each) => each.code === "state-file-conflict",
       );

@@ -39,7 +39,7 @@ const buildAndCopy = `
      [ -n "$(find src examples scripts/build.mjs -newer dist/cli/main.cjs ! -name '*.test.ts' -type f -print -quit)" ]
   then "$1" scripts/build.mjs --cli-only || exit 1
   fi
-  cp -r dist/cli "$2"`;
+  cp -r dist/cli "$2" && cp -r skills "$2/../skills"`;
 
 let built: string | undefined;
 export function binary(): string {

@@ -170,10 +170,11 @@ function entriesOf(folder: string): string[] {
   }
 }
 
-/** Beside the package.json that is nearest above us: as source, as library and as program. */
+/** The nearest above us, as source, as library and as program: they travel with the package. */
 export function builtInFolder(): string {
   for (let folder = import.meta.dirname; ; folder = path.dirname(folder)) {
-    if (fs.existsSync(path.join(folder, "package.json"))) return path.join(folder, "skills");
-    if (folder === path.dirname(folder)) throw new Error("our own package is nowhere above us");
+    const skills = path.join(folder, "skills");
+    const isTop = folder === path.dirname(folder);
+    if (isTop || fs.existsSync(path.join(skills, "problem", "SKILL.md"))) return skills;
   }
 }

@@ -51,7 +51,7 @@ describe("the catalogue and the sources", () => {
   });
 
   it("know the same decisions", () => {
-    const asked = found(/\bkind: "([a-z-]+)",\s+subject/g);
+    const asked = found(/\bkind: "([a-z-]+)",\s+(?:subject|state)/g);
     expect(sorted(asked)).toEqual(sorted(Object.keys(decisionKinds)));
   });
 });

@@ -115,6 +115,99 @@ export const decisionKinds = {
     causes: ["an edit by hand", "an agent that wrote the file by itself"],
     wayOut: ["A: the step is under way", "B: it has not begun", "C: it is done"],
   },
+  "which-flow": {
+    what: "several flows fit this project",
+    causes: ["a suite of repositories that has documents of its own"],
+    wayOut: ["A or B: that flow, from now on", "`--flow <name>` chooses another"],
+  },
+  "which-step": {
+    what: "the folders and the state file do not say the same, or not enough",
+    causes: ["artifacts were removed or came with git", "the state file is gone"],
+    wayOut: ["A, B …: the work goes on at that step; what is missing before it counts as skipped"],
+  },
+  boundary: {
+    what: "a session ends before a long step; nothing is open, and the next `autodev` goes on",
+    causes: ["the flow has a boundary there"],
+    wayOut: [
+      "A: run `autodev` again, in a fresh conversation",
+      "B: go on in this one; `--through-boundaries` goes on by itself",
+    ],
+  },
+  "optional-step": {
+    what: "the next step is optional",
+    causes: ["the flow says so"],
+    wayOut: ["A: it is done", "B: it is skipped, and counts as satisfied"],
+  },
+  "conditional-step": {
+    what: "the next step is done only where it has something to do, and the documents do not say",
+    causes: ["the plan speaks neither for nor against it"],
+    wayOut: ["A: it is done", "B: it is skipped"],
+  },
+  "artifacts-exist": {
+    what: "a step begins, and some of what it makes is there already",
+    causes: ["you went back", "people wrote it themselves"],
+    wayOut: [
+      "A: the agent goes on with what is there",
+      "B: it does the step anew and overwrites it",
+      "C: the step is skipped",
+    ],
+  },
+  confirmation: {
+    what: "a document has to be confirmed by a person before anything rests on it",
+    causes: ["it was made by an agent"],
+    wayOut: ["A: it is marked as confirmed", "B: stop; edit it, then run `autodev` again"],
+  },
+  "research-round": {
+    what: "there is a draft of a solution: is another round of research worth it?",
+    causes: ["a round of research is complete"],
+    wayOut: ["A: the draft is examined and improved", "B: the last draft becomes `solution.md`"],
+  },
+  "skill-failed": {
+    what: "a skill has failed four times in a row",
+    causes: ["something that it needs is broken", "what it left does not keep its promise"],
+    wayOut: [
+      "A: once more, in a fresh session; `autodev retry` is the same",
+      "B: without this step; `autodev back` comes back to it",
+      "C: not now; mend it, then run `autodev` again",
+    ],
+  },
+  "skill-blocked": {
+    what: "a step cannot begin or go on as things are",
+    causes: ["an artifact that its skill needs is not there", "its agent cannot work"],
+    wayOut: ["A: try again", "B: without this step", "C: not now"],
+  },
+  stuck: {
+    what: "an agent is at work, and nothing comes of it",
+    causes: ["it rewrites the same file", "no new artifact for 20 minutes"],
+    wayOut: [
+      "A: the sub-step once more, in a fresh session",
+      "B: without this sub-step",
+      "C: not now",
+    ],
+  },
+  "skip-step": {
+    what: "you want to leave a step out",
+    causes: ["`autodev skip`"],
+    wayOut: ["A: it is skipped; what needs it is named above", "B: it is done"],
+  },
+  "go-back": {
+    what: "you want to do an earlier step once more",
+    causes: ["`autodev back`"],
+    wayOut: ["A: it is done again, and overwrites what is named", "B: nothing changes"],
+  },
+  rollback: {
+    what: "you want a step's documents back as they were when it was last complete",
+    causes: ["`autodev rollback`"],
+    wayOut: [
+      "A: they are restored by a commit; what would be lost is kept under `refs/autodev/rescue/`",
+      "B: nothing changes",
+    ],
+  },
+  "skill-gate": {
+    what: "a skill asks something that only a person can decide",
+    causes: ["it has a gate there", "there is a real choice to make"],
+    wayOut: ["any letter: the agent goes on with that answer"],
+  },
   trust: {
     what: "the repository wants to run commands that you have not approved",
     causes: ["the first run here", "they have changed; the difference is shown"],

@@ -531,7 +531,7 @@ describe("killed at any moment and asked again", () => {
       },
     );
     expect(deaths).toBeGreaterThan(15);
-  });
+  }, 240_000);
 
   it("so does the first commit of all", async () => {
     await killedEverywhere(

@@ -291,5 +291,5 @@ describe("killed at any moment while it is rolled back, and asked again", () => 
       },
     );
     expect(deaths).toBeGreaterThan(25);
-  });
+  }, 240_000);
 });

@@ -104,6 +104,25 @@ describe("a step's commit", () => {
     expect(repo.changed()).toEqual([problem]);
   });
 
+  it("cannot be given another step's id by whoever wrote the message", async () => {
+    const repo = docsRepo();
+    repo.write(problem, "text\n");
+    await committed(repo, { message: "docs: x\n\nAutodev-Step-Id: flow-8f3a-000999\nFixes: 1\n" });
+    expect(repo.git("log", "-1", "--format=%(trailers)").trim()).toBe(
+      "Fixes: 1\nAutodev-Step-Id: flow-8f3a-000123",
+    );
+  });
+
+  it("is not made twice because the history cannot be read", async () => {
+    const repo = docsRepo();
+    repo.write(problem, "text\n");
+    await committed(repo);
+    const parent = repo.git("rev-parse", "HEAD^").trim();
+    fs.rmSync(repo.at(`.git/objects/${parent.slice(0, 2)}/${parent.slice(2)}`));
+    repo.write(problem, "more\n");
+    expect(await commitStep(repo.engine, { ...step, id: "next" })).toMatchObject({ ok: false });
+  });
+
   it("is nothing where nothing differs", async () => {
     const repo = docsRepo({ [problem]: "text\n" });
     repo.write("src/a.ts", "a\n");

@@ -11,11 +11,12 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { type Result, succeed } from "../core/failure.ts";
+import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Git } from "../git/call.ts";
 import { branchOf, commitAt, commitTree, identityOf, treeOf, updateRefs } from "../git/objects.ts";
 import { type Change, changesBetween, treeWith } from "../git/trees.ts";
 import { underWay } from "../git/user-tree.ts";
+import { shown } from "../safe-text.ts";
 import { diskTrouble } from "./attempt-phase.ts";
 import { type Docs, docsFolder, readDocs } from "./docs-tree.ts";
 import { followIndex, withIndex } from "./publish-index.ts";
@@ -126,7 +127,10 @@ export async function trailersOf(
     expect: [128],
   });
   if (!told.ok) return told;
-  if (told.value.code !== 0) return succeed([]);
+  if (told.value.code !== 0) {
+    // A history that cannot be read is not an empty one.
+    return (await commitAt(git, "HEAD")) === undefined ? succeed([]) : unreadable(told.value.said);
+  }
   const words = told.value.text.split("\0");
   const commits: TrailedCommit[] = [];
   for (let at = 0; at + keys.length + 1 < words.length; at += keys.length + 2) {
@@ -136,11 +140,23 @@ export async function trailersOf(
   return succeed(commits);
 }
 
+const unreadable = (said: string): ReturnType<typeof fail> =>
+  fail("git", `the history of HEAD cannot be read: ${shown(said.split("\n")[0] ?? "")}`, {
+    hint: "git fsck tells whether the repository is sound; then run the same command again",
+  });
+
 const trimmed = (text: string): string => text.trim();
 
-/** Trailers are looked for in the last paragraph only, which is never the first. */
+/**
+ * Trailers are looked for in the last paragraph only, which is never the first. A line of somebody
+ * else's that looks like ours is dropped: it could pass for another step's.
+ */
 function withId(message: string, id: string): string {
-  const text = message.replaceAll("\0", "").replace(/\r\n?/g, "\n").trim();
+  const lines = message.replaceAll("\0", "").replace(/\r\n?/g, "\n").split("\n");
+  const text = lines
+    .filter((line) => !line.trim().toLowerCase().startsWith(`${trailer.toLowerCase()}:`))
+    .join("\n")
+    .trim();
   const last = text.lastIndexOf("\n\n");
   const joins =
     last >= 0 &&

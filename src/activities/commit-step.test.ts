@@ -565,6 +565,13 @@ describe("killed at any moment and asked again", () => {
         expectSound(repo);
       },
     );
+  }, 240_000);
+
+  it("locks of a git that died with the machine do not keep it from going on", async () => {
+    const repo = docsRepo();
+    repo.write(problem, "text\n");
+    for (const lock of ["HEAD.lock", "refs/heads/main.lock"]) repo.write(`.git/${lock}`, "");
+    await committed(repo);
   });
 
   it("what it had locked is free again even if nothing is left to commit", async () => {

@@ -24,6 +24,7 @@ import { removeFolder } from "../git/worktrees.ts";
 import { diskTrouble } from "./attempt-phase.ts";
 import { docsFolder, isBelowDocs } from "./docs-tree.ts";
 import { isPlainWay } from "./place-file.ts";
+import { removeOwnLocks } from "./recover.ts";
 import { isOurs } from "./run-site.ts";
 
 export interface Stray {
@@ -98,6 +99,7 @@ export async function watchTree(
     if (known) return succeed(known);
     await removeFolder(folder);
     fs.mkdirSync(folder, { recursive: true });
+    removeOwnLocks(git);
     return await makeMark(git, { id, at, folder });
   } catch (error) {
     return { ok: false, failure: diskTrouble(error, folder) };

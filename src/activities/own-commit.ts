@@ -20,6 +20,7 @@ import { shown } from "../safe-text.ts";
 import { diskTrouble } from "./attempt-phase.ts";
 import { type Docs, docsFolder, readDocs } from "./docs-tree.ts";
 import { followIndex, withIndex } from "./publish-index.ts";
+import { removeDeadLocks } from "./recover.ts";
 
 /** It cannot be now; nothing was done, and it can be asked again. */
 export interface NotNow {
@@ -224,13 +225,20 @@ export async function makeCommit(
     if (!(await isStill(git, index, ground))) return succeed({ is: "moved" });
     const followed = await followIndex(quiet, index, changes, { staged: "too" });
     if (!followed.ok) return followed;
-    const update = { ref: "HEAD", to: commit.value, from: onto ?? "" };
-    const swapped = await updateRefs(git, [update], { reason: "autodev: step" });
+    const swapped = await swapHead(git, ground, commit.value);
     return swapped.ok ? succeed({ is: "committed", commit: commit.value }) : swapped;
   });
   // Somebody was faster, or git died when all was done.
   if (!done.ok && (await commitAt(git, "HEAD")) !== onto) return succeed({ is: "moved" });
   return done;
+}
+
+/** By its name HEAD: a branch that was switched to meanwhile is not where it was looked for. */
+async function swapHead(git: Git, { branch, head }: Ground, to: string): Promise<Result<void>> {
+  const swap = (): Promise<Result<void>> =>
+    updateRefs(git, [{ ref: "HEAD", to, from: head ?? "" }], { reason: "autodev: step" });
+  const swapped = await swap();
+  return swapped.ok || !removeDeadLocks(git, branch) ? swapped : swap();
 }
 
 /** Made by an earlier life of ours, which may have died before the index had followed. */

@@ -29,6 +29,7 @@ import {
 } from "./docs-guard.ts";
 import { isPlainWay, placeFile, takeAway } from "./place-file.ts";
 import { leaveIndex, withIndex } from "./publish-index.ts";
+import { removeOwnLocks } from "./recover.ts";
 
 export interface PutBack {
   readonly restored: readonly Stray[];
@@ -51,6 +52,7 @@ export async function putBack(
   const wanted = new Set(strays.map(keyOf));
   const rescueRef = `refs/autodev/rescue/${mark.id}`;
   try {
+    removeOwnLocks(git);
     const now = await strayed(git, mark);
     if (!now.ok) return now;
     const meant = now.value.filter((stray) => wanted.has(keyOf(stray)));

@@ -221,6 +221,7 @@ describe("a step that is rolled back", () => {
   it("keeps what somebody saves in the very moment, and what a killed life left is swept", async () => {
     const repo = repoWithStep();
     repo.write("_docs/01_solution/.autodev-tmp-1-back-1", "half a fi");
+    repo.write(`.git/${rescueRef}.lock`, "");
     let saved = false;
     const around = (inner: Git): Git => ({
       ...inner,

@@ -44,6 +44,7 @@ import {
 } from "./own-commit.ts";
 import { isPlainWay, placeFile, takeAway } from "./place-file.ts";
 import { leaveIndex } from "./publish-index.ts";
+import { removeOwnLocks } from "./recover.ts";
 
 export interface RolledBack {
   readonly path: string;
@@ -116,6 +117,7 @@ export async function rollBackStep(
     throw new Error(`${rescueRef} rescues nothing`);
   const scratch = scratchOf(git, step.id);
   try {
+    removeOwnLocks(git);
     for (let tries = 5; tries > 0; tries--) {
       const made = await commitOf(git, step.id);
       if (!made.ok) return made;

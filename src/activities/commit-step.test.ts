@@ -474,13 +474,13 @@ describe("whatever is below _docs/", () => {
 });
 
 describe("somebody else", () => {
-  /** Does something of the user's just before the branch moves. */
-  const meddled = (git: Git, meddle: () => void): Git => {
+  /** Does something of the user's just before git is asked for something, as a rule the last thing. */
+  const meddled = (git: Git, meddle: () => void, before = "update-ref"): Git => {
     let done = false;
     const around = (inner: Git): Git => ({
       ...inner,
       call(call) {
-        if (call.args[0] === "update-ref" && !done) {
+        if (call.args[0] === before && !done) {
           done = true;
           meddle();
         }
@@ -505,6 +505,19 @@ describe("somebody else", () => {
     expect(repo.changed()).toEqual([problem]);
     expect(repo.dirty()).toEqual([]);
     expectSound(repo);
+  });
+
+  it("who writes and stages in between has his last word committed", async () => {
+    const repo = docsRepo({ [problem]: "old\n" });
+    repo.write(problem, "seen\n");
+    const meddle = (): void => {
+      repo.write(problem, "staged just now\n");
+      repo.git("add", problem);
+    };
+    must(await commitStep(meddled(repo.engine, meddle, "var"), step));
+    expect(repo.git("show", `HEAD:${problem}`)).toBe("staged just now\n");
+    expect(repo.dirty()).toEqual([]);
+    expect(repo.commits()).toBe(3);
   });
 
   it("who switches branches in between gets no commit on the branch that he has left", async () => {

@@ -345,6 +345,26 @@ describe("what strayed", () => {
     expect(fs.readdirSync(elsewhere)).toEqual(["a.ts"]);
   });
 
+  it("may be whole folders: a file in the place of _docs, a link in the place of the hooks", async () => {
+    const repo = usual();
+    const mark = await watch(repo);
+    fs.rmSync(repo.at("_docs"), { recursive: true });
+    repo.write("_docs", "no folder\n");
+    fs.rmSync(repo.at(".git/hooks"), { recursive: true });
+    const elsewhere = makeFolder("elsewhere");
+    fs.symlinkSync(elsewhere, repo.at(".git/hooks"));
+    expect(await told(repo, mark)).toEqual([
+      "git added hooks",
+      "git removed hooks/pre-commit",
+      "state removed _docs/_autodev_state.md",
+    ]);
+    const done = await back(repo, mark);
+    expect(done.left).toMatchObject([{ path: "_docs/_autodev_state.md", why: /in its way/ }]);
+    expect(repo.read(".git/hooks/pre-commit")).toBe("#!/bin/sh\n");
+    expect(fs.readdirSync(elsewhere)).toEqual([]);
+    expect(repo.read("_docs")).toBe("no folder\n");
+  });
+
   it("ends the same wherever we are killed while it is put back", async () => {
     const original = usual();
     const before = everything(original);

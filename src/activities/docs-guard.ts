@@ -23,7 +23,7 @@ import { type Entry, treeWith } from "../git/trees.ts";
 import { removeFolder } from "../git/worktrees.ts";
 import { diskTrouble } from "./attempt-phase.ts";
 import { docsFolder, isBelowDocs } from "./docs-tree.ts";
-import { isPlainWay } from "./place-file.ts";
+import { isPlainWay, whatStands } from "./place-file.ts";
 import { removeOwnLocks } from "./recover.ts";
 import { isOurs } from "./run-site.ts";
 
@@ -518,8 +518,8 @@ const stateFiles = (root: string): Record<string, OwnFile> =>
 function read(names: readonly string[], at: (name: string) => string): Record<string, OwnFile> {
   const files: Record<string, OwnFile> = {};
   for (const name of names) {
-    const stat = fs.lstatSync(at(name), { throwIfNoEntry: false });
-    if (!stat || stat.isDirectory()) continue;
+    const stat = whatStands(at(name));
+    if (!stat?.isFile() && !stat?.isSymbolicLink()) continue;
     const bytes = stat.isSymbolicLink()
       ? fs.readlinkSync(at(name), { encoding: "buffer" })
       : fs.readFileSync(at(name));

@@ -50,6 +50,16 @@ export function takeAway(root: string, file: string, top: string): boolean {
   return true;
 }
 
+/** What stands there itself, be it a link; undefined: nothing does, or a file is in the way to it. */
+export function whatStands(file: string): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
 /** All of it folders, and no link among them; "." always is. */
 export function isPlainWay(root: string, folder: string): boolean {
   const parts = folder.split("/");

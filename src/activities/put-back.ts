@@ -27,7 +27,7 @@ import {
   type TreeMark,
   usersEntries,
 } from "./docs-guard.ts";
-import { isPlainWay, placeFile, takeAway } from "./place-file.ts";
+import { isPlainWay, placeFile, takeAway, whatStands } from "./place-file.ts";
 import { leaveIndex, withIndex } from "./publish-index.ts";
 import { removeOwnLocks } from "./recover.ts";
 
@@ -86,7 +86,8 @@ function whyLeft(git: Git, mark: TreeMark, { what, path: file }: Stray): string 
   if (what === "file" && file.endsWith("/")) return "it is a repository of its own";
   if (what === "file" && mark.watchedOnly[file] !== undefined)
     return "it was too large to be kept, and is in no commit";
-  if (what === "file" && !isPlainWay(git.place.workTree, path.posix.dirname(file)))
+  const isInTheTree = what === "file" || what === "state";
+  if (isInTheTree && !isPlainWay(git.place.workTree, path.posix.dirname(file)))
     return "something else is in its way";
   if (what === "state") return "a state file is never removed";
   return "somebody is still changing it";
@@ -118,7 +119,7 @@ async function keepTheirs(
   ];
   const plain: (readonly [string, string, string])[] = [];
   for (const [name, file] of places) {
-    const stat = fs.lstatSync(file, { throwIfNoEntry: false });
+    const stat = whatStands(file);
     if (stat?.isSymbolicLink()) {
       const blob = await git.write("blob", fs.readlinkSync(file, { encoding: "buffer" }));
       if (!blob.ok) return blob;

@@ -83,26 +83,15 @@ export function expectSound(repo: Repo): void {
 
 // ── deaths ─────────────────────────────────────────────────────────────────────────────────────
 
-/**
- * Dies at its n-th request: what was asked for is done, but nobody hears of it, and nothing that
- * would have come afterwards comes.
- */
-function mortalGit(git: Git, lives: number): { git: Git; died: Promise<"died"> } {
-  let left = lives;
-  let die = (): void => {};
-  const died = new Promise<"died">((resolve) => {
-    die = () => resolve("died");
-  });
-  const never = new Promise<never>(() => {});
+/** Tells how many requests have been answered before whoever asked hears of the last. */
+function countedGit(git: Git, answered: (requests: number) => Promise<void> | void): Git {
+  let requests = 0;
   const counted =
     <A extends unknown[], T>(ask: (...args: A) => Promise<T>) =>
     async (...args: A): Promise<T> => {
-      if (left <= 0) return never;
-      left--;
-      if (left > 0) return ask(...args);
-      await ask(...args);
-      die();
-      return never;
+      const answer = await ask(...args);
+      await answered(++requests);
+      return answer;
     };
   const around = (inner: Git): Git => {
     const outer: Git = {
@@ -119,41 +108,73 @@ function mortalGit(git: Git, lives: number): { git: Git; died: Promise<"died"> }
     };
     return outer;
   };
-  return { git: around(git), died };
+  return around(git);
 }
 
+type Act<T> = (git: Git, repo: DocsRepo) => Promise<Result<T>>;
+
 /**
- * Killed at every request in turn, each time in a copy of its own, and called again. Resolves with
- * the number of deaths; one that leaves just what the one before it left is not looked at twice.
+ * Killed wherever that makes a difference, each time in a copy of its own, and called again: what git
+ * was asked for is done, but nobody hears of it, and nothing comes of what would have come afterwards.
+ * Resolves with the number of deaths.
  */
 export async function killedEverywhere<T>(
-  make: () => DocsRepo,
-  act: (git: Git, repo: DocsRepo) => Promise<Result<T>>,
+  original: DocsRepo,
+  act: Act<T>,
   check: (repo: DocsRepo, value: T) => void | Promise<void>,
 ): Promise<number> {
-  const original = make();
-  let before = "";
-  for (let deaths = 0; ; deaths++) {
-    const root = makeFolder("killed");
-    fs.cpSync(original.root, root, { recursive: true, verbatimSymlinks: true });
-    const repo = asDocsRepo(repoAt(root));
-    const { git, died } = mortalGit(repo.engine, deaths + 1);
-    const first = await Promise.race([act(git, repo), died]);
-    const left = whatIsLeft(root);
-    if (first !== "died" || left !== before) {
-      await check(repo, must(first === "died" ? await act(repo.engine, repo) : first));
-    }
-    before = left;
-    await repo.engine.end();
-    fs.rmSync(root, { recursive: true });
-    if (first !== "died") return deaths;
+  const deadly = await requestsThatMatter(original, act, check);
+  const never = new Promise<never>(() => {});
+  for (const last of deadly) {
+    const repo = copyOf(original);
+    await new Promise<void>((died, failed) => {
+      const git = countedGit(repo.engine, (requests) => {
+        if (requests < last) return;
+        died();
+        return never;
+      });
+      act(git, repo).then(() => failed(new Error(`no request ${last}`)), failed);
+    });
+    await check(repo, must(await act(repo.engine, repo)));
+    await discard(repo);
   }
+  return deadly.length;
+}
+
+/** By its number: before it, something else lay on the disk than after it. */
+async function requestsThatMatter<T>(
+  original: DocsRepo,
+  act: Act<T>,
+  check: (repo: DocsRepo, value: T) => void | Promise<void>,
+): Promise<number[]> {
+  const repo = copyOf(original);
+  const deadly: number[] = [];
+  let before = whatLies(repo.root);
+  const git = countedGit(repo.engine, (requests) => {
+    const now = whatLies(repo.root);
+    if (now !== before) deadly.push(requests);
+    before = now;
+  });
+  await check(repo, must(await act(git, repo)));
+  await discard(repo);
+  return deadly;
 }
 
 /** Indexes and logs are about times, which are never the same. */
-const whatIsLeft = (root: string): string =>
+const whatLies = (root: string): string =>
   JSON.stringify(
     Object.entries(pictureOf(root)).map(([file, is]) =>
-      /index|\/logs\//.test(file) ? file : [file, is],
+      /index|\/logs\//.test(file) ? [file, fs.lstatSync(path.join(root, file)).size] : [file, is],
     ),
   );
+
+function copyOf({ root }: DocsRepo): DocsRepo {
+  const copy = makeFolder("copy");
+  fs.cpSync(root, copy, { recursive: true, verbatimSymlinks: true });
+  return asDocsRepo(repoAt(copy));
+}
+
+async function discard({ engine, root }: DocsRepo): Promise<void> {
+  await engine.end();
+  fs.rmSync(root, { recursive: true });
+}

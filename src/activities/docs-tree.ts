@@ -14,6 +14,7 @@ import { stateFileNames } from "../core/flow/state-names.ts";
 import type { Git } from "../git/call.ts";
 import { indexInfo } from "../git/objects.ts";
 import type { Entry } from "../git/trees.ts";
+import { isPlainWay, temporaryPrefix } from "./place-file.ts";
 
 export const docsFolder = "_docs";
 
@@ -138,7 +139,6 @@ const gitlink = "160000";
 
 /** Of a file of ours that was being replaced when we were killed. */
 const isTemporary = (file: string): boolean => path.basename(file).startsWith(temporaryPrefix);
-export const temporaryPrefix = ".autodev-tmp-";
 
 // ── what lies there ────────────────────────────────────────────────────────────────────────────
 
@@ -187,13 +187,4 @@ function isThere(root: string, file: string): boolean {
   if (!isPlainWay(root, path.posix.dirname(file))) return false;
   const stat = fs.lstatSync(path.join(root, file), { throwIfNoEntry: false });
   return stat !== undefined && (stat.isFile() || stat.isSymbolicLink());
-}
-
-/** All of it folders; what is not there is no link either, but leads nowhere. */
-export function isPlainWay(root: string, folder: string): boolean {
-  const parts = folder.split("/");
-  return parts.every((_, at) => {
-    const part = path.join(root, ...parts.slice(0, at + 1));
-    return fs.lstatSync(part, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  });
 }

@@ -11,14 +11,16 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { type Result, succeed } from "../core/failure.ts";
+import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Git } from "../git/call.ts";
 import { branchOf, commitAt, commitTree, identityOf, treeOf, updateRefs } from "../git/objects.ts";
 import { type Change, changesBetween, treeWith } from "../git/trees.ts";
 import { underWay } from "../git/user-tree.ts";
+import { shown } from "../safe-text.ts";
 import { diskTrouble } from "./attempt-phase.ts";
 import { type Docs, docsFolder, readDocs } from "./docs-tree.ts";
 import { followIndex, withIndex } from "./publish-index.ts";
+import { removeDeadLocks } from "./recover.ts";
 
 /** It cannot be now; nothing was done, and it can be asked again. */
 export interface NotNow {
@@ -126,7 +128,10 @@ export async function trailersOf(
     expect: [128],
   });
   if (!told.ok) return told;
-  if (told.value.code !== 0) return succeed([]);
+  if (told.value.code !== 0) {
+    // A history that cannot be read is not an empty one.
+    return (await commitAt(git, "HEAD")) === undefined ? succeed([]) : unreadable(told.value.said);
+  }
   const words = told.value.text.split("\0");
   const commits: TrailedCommit[] = [];
   for (let at = 0; at + keys.length + 1 < words.length; at += keys.length + 2) {
@@ -136,11 +141,23 @@ export async function trailersOf(
   return succeed(commits);
 }
 
+const unreadable = (said: string): ReturnType<typeof fail> =>
+  fail("git", `the history of HEAD cannot be read: ${shown(said.split("\n")[0] ?? "")}`, {
+    hint: "git fsck tells whether the repository is sound; then run the same command again",
+  });
+
 const trimmed = (text: string): string => text.trim();
 
-/** Trailers are looked for in the last paragraph only, which is never the first. */
+/**
+ * Trailers are looked for in the last paragraph only, which is never the first. A line of somebody
+ * else's that looks like ours is dropped: it could pass for another step's.
+ */
 function withId(message: string, id: string): string {
-  const text = message.replaceAll("\0", "").replace(/\r\n?/g, "\n").trim();
+  const lines = message.replaceAll("\0", "").replace(/\r\n?/g, "\n").split("\n");
+  const text = lines
+    .filter((line) => !line.trim().toLowerCase().startsWith(`${trailer.toLowerCase()}:`))
+    .join("\n")
+    .trim();
   const last = text.lastIndexOf("\n\n");
   const joins =
     last >= 0 &&
@@ -208,13 +225,20 @@ export async function makeCommit(
     if (!(await isStill(git, index, ground))) return succeed({ is: "moved" });
     const followed = await followIndex(quiet, index, changes, { staged: "too" });
     if (!followed.ok) return followed;
-    const update = { ref: "HEAD", to: commit.value, from: onto ?? "" };
-    const swapped = await updateRefs(git, [update], { reason: "autodev: step" });
+    const swapped = await swapHead(git, ground, commit.value);
     return swapped.ok ? succeed({ is: "committed", commit: commit.value }) : swapped;
   });
   // Somebody was faster, or git died when all was done.
   if (!done.ok && (await commitAt(git, "HEAD")) !== onto) return succeed({ is: "moved" });
   return done;
+}
+
+/** By its name HEAD: a branch that was switched to meanwhile is not where it was looked for. */
+async function swapHead(git: Git, { branch, head }: Ground, to: string): Promise<Result<void>> {
+  const swap = (): Promise<Result<void>> =>
+    updateRefs(git, [{ ref: "HEAD", to, from: head ?? "" }], { reason: "autodev: step" });
+  const swapped = await swap();
+  return swapped.ok || !removeDeadLocks(git, branch) ? swapped : swap();
 }
 
 /** Made by an earlier life of ours, which may have died before the index had followed. */

@@ -234,11 +234,7 @@ export function removeStaleLocks(git: Git, run: PlanRun): void {
   const copies = namesIn(gitDir).filter((name) => name.startsWith(copyPrefix));
   const mark = readText(index);
   const waiting = new Set(run.landed.slice(run.published).map(({ commit }) => commit));
-  const suspects = [
-    path.join(gitDir, "HEAD.lock"),
-    path.join(commonDir, "packed-refs.lock"),
-    ...(run.target.startsWith("refs/") ? [path.join(commonDir, `${run.target}.lock`)] : []),
-  ].filter((lock) => fs.existsSync(lock));
+  const suspects = locksOf(git, run.target);
   const doubtful = suspects.length > 0 || mark === "";
   const nobody = doubtful && !isGitAtWork([git.place.workTree, commonDir]);
   const stale = suspects.filter((lock) => nobody || waiting.has(readText(lock)?.trim() ?? ""));
@@ -250,9 +246,30 @@ export function removeStaleLocks(git: Git, run: PlanRun): void {
   }
 }
 
+/** Whatever keeps a branch from moving now. */
+const locksOf = ({ place: { commonDir, gitDir } }: Git, target: string): string[] =>
+  [
+    path.join(gitDir, "HEAD.lock"),
+    path.join(commonDir, "packed-refs.lock"),
+    ...(target.startsWith("refs/") ? [path.join(commonDir, `${target}.lock`)] : []),
+  ].filter((lock) => fs.existsSync(lock));
+
+/** Of a git that died with the machine, since none is at work here; false: there is none of them. */
+export function removeDeadLocks(git: Git, target: string): boolean {
+  const locks = locksOf(git, target);
+  if (locks.length === 0 || isGitAtWork([git.place.workTree, git.place.commonDir])) return false;
+  for (const lock of locks) fs.rmSync(lock, { force: true });
+  return true;
+}
+
 /** Locks of refs that only we write: we hold the project, so nobody is behind them. */
 export function removeOwnLocks({ place: { commonDir } }: Git): void {
-  const own = ["refs/autobuild", "refs/heads/autobuild", "logs/refs/heads/autobuild"];
+  const own = [
+    "refs/autobuild",
+    "refs/autodev",
+    "refs/heads/autobuild",
+    "logs/refs/heads/autobuild",
+  ];
   for (const lock of own.flatMap((folder) => locksUnder(path.join(commonDir, folder)))) {
     fs.rmSync(lock, { force: true });
   }

@@ -221,6 +221,7 @@ describe("a step that is rolled back", () => {
   it("keeps what somebody saves in the very moment, and what a killed life left is swept", async () => {
     const repo = repoWithStep();
     repo.write("_docs/01_solution/.autodev-tmp-1-back-1", "half a fi");
+    repo.write(`.git/${rescueRef}.lock`, "");
     let saved = false;
     const around = (inner: Git): Git => ({
       ...inner,
@@ -273,7 +274,7 @@ describe("killed at any moment while it is rolled back, and asked again", () => 
     // As the person saw it who was asked, before anything was done.
     const { world } = await look(made, made.done);
     const deaths = await killedEverywhere(
-      () => made,
+      made,
       (git) => back(git, made.done, world),
       (repo, done) => {
         expect(rescued(done)).toBe(rescueRef);
@@ -290,6 +291,6 @@ describe("killed at any moment while it is rolled back, and asked again", () => 
         expectSound(repo);
       },
     );
-    expect(deaths).toBeGreaterThan(25);
-  });
+    expect(deaths).toBeGreaterThan(10);
+  }, 240_000);
 });

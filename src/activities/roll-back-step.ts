@@ -30,14 +30,7 @@ import { type Entry, treeWith } from "../git/trees.ts";
 import { removeFolder } from "../git/worktrees.ts";
 import { diskTrouble } from "./attempt-phase.ts";
 import { isSame, scratchOf } from "./commit-step.ts";
-import {
-  type DocsFile,
-  docsAt,
-  docsFolder,
-  isPlainWay,
-  isStateFile,
-  temporaryPrefix,
-} from "./docs-tree.ts";
+import { type DocsFile, docsAt, docsFolder, isStateFile } from "./docs-tree.ts";
 import {
   commitOf,
   emptyTree,
@@ -49,7 +42,9 @@ import {
   notNow,
   type OwnCommit,
 } from "./own-commit.ts";
+import { isPlainWay, placeFile, takeAway } from "./place-file.ts";
 import { leaveIndex } from "./publish-index.ts";
+import { removeOwnLocks } from "./recover.ts";
 
 export interface RolledBack {
   readonly path: string;
@@ -122,6 +117,7 @@ export async function rollBackStep(
     throw new Error(`${rescueRef} rescues nothing`);
   const scratch = scratchOf(git, step.id);
   try {
+    removeOwnLocks(git);
     for (let tries = 5; tries > 0; tries--) {
       const made = await commitOf(git, step.id);
       if (!made.ok) return made;
@@ -364,101 +360,22 @@ async function keep(
 /** What goes makes room for what comes. False: somebody has changed one of them in this moment. */
 async function replaceAll(
   git: Git,
-  step: Pick<StepToRollBack, "commit"> & Pick<OwnCommit, "id">,
+  { commit, id }: Pick<StepToRollBack, "commit"> & Pick<OwnCommit, "id">,
   { changes, stamps }: SecureLook,
 ): Promise<Result<boolean>> {
   const root = git.place.workTree;
-  const folders = new Set<string>();
+  const isStill = (file: string): boolean => stampOf(root, file) === stamps.get(file);
   const differing = changes.filter(({ now, want }) => !isSame(now, want));
-  for (const { path: file } of differing.filter(({ want }) => want === null)) {
-    if (stampOf(root, file) !== stamps.get(file)) return succeed(false);
-    fs.rmSync(path.join(root, file), { force: true });
-    folders.add(withoutEmptyFolders(root, path.posix.dirname(file)));
+  for (const { path: file, want } of differing) {
+    if (want === null && !(isStill(file) && takeAway(root, file, docsFolder)))
+      return succeed(false);
   }
   for (const { path: file, want } of differing) {
     if (want === null) continue;
-    const bytes = await checkedOut(git, step.commit, file);
-    if (bytes === undefined) return fail("git", `git cannot read ${file} in ${step.commit}`);
-    const folder = path.posix.dirname(file);
-    if (!makeFolders(root, folder)) return succeed(false);
-    clearTemporaries(path.join(root, folder), step.id);
-    const temporary = path.join(root, folder, `${temporaryPrefix}${process.pid}-${step.id}`);
-    putFile(temporary, bytes, want.mode);
-    const isWhatItWas = stampOf(root, file) === stamps.get(file);
-    if (!isWhatItWas || !makeRoom(path.join(root, file))) {
-      fs.rmSync(temporary);
-      return succeed(false);
-    }
-    fs.renameSync(temporary, path.join(root, file));
-    folders.add(folder);
+    const bytes = await checkedOut(git, commit, file);
+    if (bytes === undefined) return fail("git", `git cannot read ${file} in ${commit}`);
+    const how = { id, isStill: () => isStill(file) };
+    if (!placeFile(root, file, { bytes, mode: want.mode }, how)) return succeed(false);
   }
-  for (const folder of folders) if (isPlainWay(root, folder)) syncFolder(path.join(root, folder));
   return succeed(true);
-}
-
-function putFile(file: string, bytes: Buffer, mode: string): void {
-  if (mode === "120000") {
-    fs.symlinkSync(bytes, file);
-    return;
-  }
-  fs.writeFileSync(file, bytes, {
-    mode: mode === "100755" ? 0o777 : 0o666,
-    flag: "wx",
-    flush: true,
-  });
-}
-
-/** A folder in whose place a file comes; nothing but folders is in it any more. */
-function makeRoom(file: string): boolean {
-  if (!fs.lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) return true;
-  for (const name of fs.readdirSync(file)) if (!makeRoom(path.join(file, name))) return false;
-  try {
-    fs.rmdirSync(file);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** False: one of them is something else. */
-function makeFolders(root: string, folder: string): boolean {
-  const parts = folder.split("/");
-  for (const [at] of parts.entries()) {
-    const part = path.join(root, ...parts.slice(0, at + 1));
-    if (!fs.lstatSync(part, { throwIfNoEntry: false })) fs.mkdirSync(part);
-    else if (!isPlainWay(root, parts.slice(0, at + 1).join("/"))) return false;
-  }
-  return true;
-}
-
-/** Of an earlier life that was killed while it wrote one. */
-function clearTemporaries(folder: string, id: string): void {
-  for (const name of fs.readdirSync(folder)) {
-    if (name.startsWith(temporaryPrefix) && name.endsWith(`-${id}`))
-      fs.rmSync(path.join(folder, name), { force: true });
-  }
-}
-
-/** The first that is still there. */
-function withoutEmptyFolders(root: string, folder: string): string {
-  let standing = folder;
-  while (standing !== docsFolder) {
-    try {
-      fs.rmdirSync(path.join(root, standing));
-    } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : "";
-      if (code !== "ENOENT") break;
-    }
-    standing = path.posix.dirname(standing);
-  }
-  return standing;
-}
-
-function syncFolder(folder: string): void {
-  const fd = fs.openSync(folder, "r");
-  try {
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
 }

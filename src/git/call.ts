@@ -441,7 +441,7 @@ function diskFull({ commonDir }: GitPlaceOfWork): Failure | undefined {
 function gitFailure(args: readonly string[], said: string, ended: string | null): Failure {
   const lines = said.split("\n").filter((line) => line.trim() !== "");
   const why = shown(lines[0] ?? (ended ? `it ended with ${ended}` : "it gives no reason"));
-  const command = args.find((arg) => /^[a-z]/.test(arg)) ?? "git";
+  const command = args.find((arg, at) => /^[a-z]/.test(arg) && args[at - 1] !== "-c") ?? "git";
   const { failure } = fail(ended ? "git-died" : "git", `git ${command} failed: ${why}`, {
     details: lines.slice(0, 12).map((line) => shown(line)),
     hint: hintFor(said),

@@ -131,14 +131,17 @@ export function commitTree(
     readonly tree: string;
     /** None: it is the first. */
     readonly parent?: string;
+    /** Further ones, for a commit that keeps what others have come to. */
+    readonly andParents?: readonly string[];
     readonly message: string;
     readonly at: string;
     readonly by: Identity;
   },
 ): Promise<Result<string>> {
-  const { tree, parent, message, by } = commit;
+  const { tree, parent, andParents = [], message, by } = commit;
   const who = `${plainly(by.name)} <${plainly(by.email)}> ${Math.floor(Date.parse(commit.at) / 1000)} +0000`;
-  const before = parent === undefined ? [] : [`parent ${parent}`];
+  const parents = [...(parent === undefined ? [] : [parent]), ...andParents];
+  const before = parents.map((each) => `parent ${each}`);
   const head = [`tree ${tree}`, ...before, `author ${who}`, `committer ${who}`];
   const text = `${head.join("\n")}\n\n${message.replaceAll("\0", "")}`;
   return git.write("commit", Buffer.from(text));

@@ -27,16 +27,18 @@ import {
 import { resultSchema } from "../core/plan/result.ts";
 import { cutLine } from "../exec/streams.ts";
 import { docsAccess } from "./confinement.ts";
-import { putBack, strayed, watchTree } from "./docs-guard.ts";
+import { forgetMark, type Stray, strayed, watchTree } from "./docs-guard.ts";
 import { findSkill } from "./find-skill.ts";
 import { type FlowSite, sessionFolder, sessionTranscript } from "./flow-site.ts";
+import { renderingHash } from "./hold.ts";
 import { keepingSecrets } from "./keep-secrets.ts";
+import { putBack } from "./put-back.ts";
 import { openReports, type SkillReports } from "./skill-reports.ts";
 import { survey } from "./survey.ts";
 import { openTranscript, theirs, transcriptMark } from "./transcript.ts";
 
 export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<Event[]>> {
-  const { held, project, git } = site;
+  const { held, project } = site;
   const { step, session } = work;
   const state = held.state.flow;
   const flow = flowNamed(state?.flow ?? "", site.flows);
@@ -50,8 +52,6 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   if (name === undefined) throw new Error(`nobody is to do step ${step.step}`);
   const agent = keepingSecrets(workers.value.agent(name));
   const resumes = work.resumes?.agent === name && agent.resumes ? work.resumes : undefined;
-  const mark = await watchTree(git);
-  if (!mark.ok) return mark;
   const started = await record(site, [
     {
       type: "skill-started",
@@ -64,26 +64,21 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
     },
   ]);
   if (!started.ok) return started;
+  const confined = workers.value.confined(name);
+  const guard = confined ? succeed(unguarded) : await guardTree(site, session);
+  if (!guard.ok) return guard;
   const outcome = await atWork(site, {
     work,
     skill,
     agent,
     state,
-    confined: workers.value.confined(name),
+    confined,
     network: workers.value.network,
     ...(resumes && { resumes }),
   });
   if (!outcome.ok) return outcome;
-  const away = await strayed(git, mark.value);
-  if (!away.ok) return away;
-  if (away.value.length > 0) {
-    const back = await putBack(
-      git,
-      mark.value,
-      away.value.map((each) => each.path),
-    );
-    if (!back.ok) return back;
-  }
+  const outside = await guard.value.look();
+  if (!outside.ok) return outside;
   const seen = survey(project.root, site.flows);
   const now = held.state.flow ?? state;
   const time = { cycle: now.cycle };
@@ -96,13 +91,56 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
       session,
       end: outcome.value,
       unmet: unmetBy(skill.produces, { docs, texts }, time).map(({ message }) => message),
-      strayed: away.value.map(
-        ({ path: file, how }) => `${file} was ${how}, outside of _docs/; it was put back`,
-      ),
+      strayed: outside.value,
       survey: seen,
       usualWait: laterThan(project.world.now(), usualWaitMs),
     }),
   );
+}
+
+/** What somebody who is not confined did outside of `_docs/`, a sentence each. */
+interface Guard {
+  look(): Promise<Result<readonly string[]>>;
+}
+
+const unguarded: Guard = { look: async () => succeed([]) };
+
+/**
+ * People work in the same tree, and whose change it was nobody can tell: nothing of it is taken back,
+ * but no step is called done in which it happened. Hooks and settings of git are put back all the
+ * same: what is planted there would be run later, by people.
+ */
+async function guardTree(site: FlowSite, session: number): Promise<Result<Guard>> {
+  const { git, project } = site;
+  const { now } = project.world;
+  const mark = await watchTree(git, { id: `flow-session-${session}`, at: now() });
+  if (!mark.ok) return mark;
+  return succeed({
+    async look() {
+      const found = await strayed(git, mark.value);
+      if (!found.ok) return found;
+      const strays = found.value.filter((each) => each.what !== "state" || !isOwnState(site, each));
+      const planted = strays.filter(({ what }) => what === "git");
+      if (planted.length > 0) {
+        const back = await putBack(git, mark.value, planted, { at: now() });
+        if (!back.ok) return back;
+      }
+      await forgetMark(git, mark.value);
+      return succeed(
+        strays.map(
+          ({ path: file, how, what }) =>
+            `${file} was ${how}, outside of _docs/${what === "git" ? "; it was put back" : ""}`,
+        ),
+      );
+    },
+  });
+}
+
+/** We write it ourselves while the agent works. */
+function isOwnState({ project: { store, world } }: FlowSite, { path: file }: Stray): boolean {
+  const read = store.readProjection(file);
+  if (!read.ok || read.value === undefined) return false;
+  return store.everRendered(file, renderingHash(read.value, world));
 }
 
 const usualWaitMs = 15 * 60_000;

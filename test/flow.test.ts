@@ -1,0 +1,250 @@
+/** Flows through the real door: the built binary, real git, an agent that leaves real artifacts. */
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type FlowProject, makeFlowProject } from "./flow-rig.ts";
+import { plainEnvironment, present, type Ran, sleep } from "./rig.ts";
+
+const patience = 300_000;
+
+/** Artifacts and commits, without what is different each time. */
+function madeBy(project: FlowProject): { files: string[]; commits: string[] } {
+  const listed = project.git("ls-files", "_docs").split("\n").filter(Boolean);
+  return {
+    files: listed.filter((file) => file !== present),
+    commits: project.git("log", "--reverse", "--format=%s").split("\n").filter(Boolean),
+  };
+}
+
+const outcomeOf = (ran: Ran): string =>
+  (JSON.parse(ran.out) as { outcome?: { is: string } }).outcome?.is ?? ran.out;
+
+async function wholeFlow(project: FlowProject): Promise<void> {
+  const first = await project.flow("--decide", "recommended", "--json");
+  expect(first.code, first.all).toBe(0);
+  expect(outcomeOf(first)).toBe("boundary");
+  const rest = await project.flow("--decide", "recommended", "--through-boundaries", "--json");
+  expect(rest.code, rest.all).toBe(0);
+  expect(outcomeOf(rest)).toBe("done");
+}
+
+describe("a greenfield project", () => {
+  it(
+    "goes from an empty folder to done, rests at its boundary, and enters existing-code next",
+    async () => {
+      const project = await makeFlowProject();
+      await wholeFlow(project);
+      expect(await project.status()).toMatchObject({ flow: "greenfield", step: "done" });
+      const { commits, files } = madeBy(project);
+      expect(commits.slice(2)).toEqual([
+        "docs: step 1 Problem complete",
+        "docs: step 2 Research complete",
+        "docs: step 2 Research complete",
+        "docs: step 3 Plan complete",
+        "docs: step 4 UI Design complete",
+        "docs: step 5 Decompose complete",
+        "docs: step 6 Implement complete",
+        "docs: step 7 Run Tests complete",
+        "docs: step 8 Security Audit complete",
+        "docs: step 9 Performance Test complete",
+        "docs: step 10 Deploy complete",
+        "docs: step 11 Retrospective complete",
+      ]);
+      expect(files).toContain("_docs/01_solution/solution.md");
+      expect(files).not.toContain("_docs/02_tasks/todo/01_first.md");
+      const onward = await project.flow("--decide", "recommended", "--json");
+      expect(onward.code, onward.all).toBe(0);
+      expect(outcomeOf(onward)).toBe("boundary");
+      expect(await project.status()).toMatchObject({
+        flow: "existing-code",
+        step: "10",
+        name: "Implement",
+        cycle: 1,
+        status: "not_started",
+      });
+      expect(
+        (await project.status()).steps.slice(0, 8).every((each) => each.status === "skipped"),
+      ).toBe(true);
+      expect(project.git("status", "--porcelain")).toBe("");
+    },
+    patience,
+  );
+
+  it(
+    "killed at any moment it comes to the same end, and asks nothing twice",
+    async () => {
+      const calm = await makeFlowProject();
+      await wholeFlow(calm);
+      const wild = await makeFlowProject();
+      let kills = 0;
+      for (let life = 0; life < 60; life++) {
+        const child = spawn(
+          process.execPath,
+          [...wild.command, "--decide", "recommended", "--through-boundaries"],
+          {
+            cwd: wild.root,
+            env: { ...plainEnvironment, ...wild.environment },
+            stdio: "ignore",
+          },
+        );
+        const over = new Promise<number | null>((resolve) => child.on("close", resolve));
+        // Spread over what a life does: early, in the middle of a skill, between two steps.
+        const doomed =
+          kills < mostKills
+            ? sleep(150 + ((life * 137) % 1100)).then(() => child.kill("SIGKILL"))
+            : undefined;
+        const code = await over;
+        await doomed;
+        if (code === null) kills++;
+        else if (code !== 0) throw new Error(`life ${life} ended with ${code}`);
+        else if ((await wild.status()).step === "done") break;
+      }
+      expect(kills).toBeGreaterThanOrEqual(5);
+      expect(await wild.status()).toMatchObject({ flow: "greenfield", step: "done" });
+      expect(madeBy(wild)).toEqual(madeBy(calm));
+      const asked = (await wild.events()).filter(({ type }) => type === "decision-asked");
+      const ids = asked.map((event) => (event["decision"] as { id: string }).id);
+      expect(new Set(ids).size).toBe(ids.length);
+      const questions = async (project: FlowProject): Promise<string[]> =>
+        (await project.decisions()).map(({ question }) => question).sort();
+      expect(await questions(wild)).toEqual(await questions(calm));
+    },
+    patience,
+  );
+});
+
+const mostKills = 20;
+
+describe("a skill that fails", () => {
+  it(
+    "is tried four times, then asked about; the answer is carried out by the next autodev",
+    async () => {
+      const project = await makeFlowProject();
+      project.behave({ 1: { fail: 4, reason: "the data is not there" } });
+      const ran = await project.flow();
+      expect(ran.code, ran.all).toBe(3);
+      expect(ran.err).toContain("SKILL FAILED: problem — 3 consecutive failures");
+      expect(ran.err).toContain("Last failure reason: the data is not there");
+      const status = await project.status();
+      expect(status).toMatchObject({ step: "1", status: "failed", retryCount: 3 });
+      expect(status.blockers.join()).toBe(
+        "problem failed 3 consecutive times at sub_step 0. Last failure: the data is not there. Auto-retry exhausted.",
+      );
+      expect(project.read(present).match(/\| \d \| 1 \| Problem \|/g)).toHaveLength(3);
+      // Never silently: the same question, and nothing was started.
+      const again = await project.flow();
+      expect(again.code).toBe(3);
+      expect((await project.events()).filter(({ type }) => type === "skill-started")).toHaveLength(
+        4,
+      );
+      const [open] = (await project.status()).decisions;
+      expect((await project.autodev("decide", open?.id ?? "", "A")).code).toBe(0);
+      const after = await project.flow();
+      expect(after.code, after.all).toBe(3);
+      expect(await project.status()).toMatchObject({ step: "2", blockers: [], retryCount: 0 });
+    },
+    patience,
+  );
+
+  it(
+    "says done without its artifacts is a failure, and so is what it does outside of _docs/",
+    async () => {
+      const project = await makeFlowProject();
+      project.behave({ 1: { without: "00_problem/restrictions.md" } });
+      const ran = await project.flow();
+      expect(ran.code, ran.all).toBe(3);
+      expect(ran.err).toContain("it says that it is done, but");
+      expect(ran.err).toContain("00_problem/restrictions.md");
+      expect(project.exists("stray.txt")).toBe(false);
+    },
+    patience,
+  );
+
+  it(
+    "three times in a row opens the breaker: no recommendation closes it",
+    async () => {
+      const project = await makeFlowProject();
+      project.behave({ 1: { fail: 1000 } });
+      const ran = await project.flow("--decide", "recommended");
+      expect(ran.code, ran.all).toBe(3);
+      expect((await project.events()).filter(({ type }) => type === "skill-started")).toHaveLength(
+        12,
+      );
+      expect((await project.status()).blockers.join()).toContain("has failed 3 times in a row");
+      project.behave({});
+      const retried = await project.flow("retry");
+      expect(retried.code).not.toBe(1);
+    },
+    patience,
+  );
+});
+
+describe("people", () => {
+  it(
+    "are asked by a skill, and it goes on with their answer",
+    async () => {
+      const project = await makeFlowProject();
+      project.behave({ 1: { ask: "acceptance-criteria" } });
+      const ran = await project.flow();
+      expect(ran.code, ran.all).toBe(3);
+      expect(ran.err).toContain("problem asks about acceptance-criteria");
+      expect(await project.status()).toMatchObject({
+        status: "in_progress",
+        subStep: { phase: 3 },
+      });
+      const [open] = (await project.status()).decisions;
+      expect((await project.autodev("decide", open?.id ?? "", "A")).code).toBe(0);
+      await project.flow();
+      expect(project.git("log", "--format=%B")).toContain("what problem makes (A)");
+    },
+    patience,
+  );
+
+  it(
+    "skip, go back and roll back; what would be lost is kept",
+    async () => {
+      const project = await makeFlowProject();
+      await project.flow("--decide", "recommended");
+      expect(await project.status()).toMatchObject({ step: "6", status: "not_started" });
+      const refused = await project.autodev("skip", "--no-input");
+      expect(refused.code).toBe(3);
+      expect(refused.err).toContain("skip step 6 Implement?");
+      const skipped = await project.autodev("skip", "6", "--yes", "--json");
+      expect(JSON.parse(skipped.out)).toMatchObject({ act: "skip", done: true });
+      const architecture = "_docs/02_document/architecture.md";
+      const before = project.read(architecture);
+      project.write(architecture, "# Mine\n");
+      const rolled = await project.autodev("rollback", "Plan", "--yes");
+      expect(rolled.code, rolled.all).toBe(0);
+      const ran = await project.flow("--decide", "recommended");
+      expect(ran.code, ran.all).toBe(0);
+      expect(project.read(architecture)).toBe(before);
+      const refs = project.git("for-each-ref", "--format=%(refname)", "refs/autodev/rescue");
+      const [rescue = ""] = refs.split("\n");
+      expect(project.git("show", `${rescue}:${architecture}`)).toContain("# Mine");
+      const back = await project.autodev("back", "2", "--yes");
+      expect(back.code, back.all).toBe(0);
+      expect(await project.status()).toMatchObject({ step: "2", status: "not_started" });
+      const next = await project.autodev("next", "--json");
+      expect(JSON.parse(next.out)).toMatchObject({ step: "2" });
+    },
+    patience,
+  );
+
+  it(
+    "delete the state file, or the journal too: the same place, or a question",
+    async () => {
+      const project = await makeFlowProject();
+      await project.flow("--decide", "recommended");
+      rmSync(project.stateFile);
+      expect(await project.status()).toMatchObject({ step: "6", source: "rebuilt" });
+      rmSync(join(project.root, ".git/autodev"), { recursive: true });
+      expect(await project.status()).toMatchObject({ step: "6", source: "scan" });
+      expect(existsSync(project.stateFile)).toBe(false);
+      expect((await project.autodev()).code).toBe(0);
+      expect(readFileSync(project.stateFile, "utf8")).toMatch(/^step: 6$/m);
+    },
+    patience,
+  );
+});

@@ -172,7 +172,10 @@ describe("the skills that come with us", () => {
   });
 
   it("are found by a program that is bundled as ours is", async () => {
-    const root = project({ "package.json": "{}", "skills/tea/SKILL.md": skill("shipped") });
+    const root = project({
+      "skills/problem/SKILL.md": skill("first"),
+      "skills/tea/SKILL.md": skill("shipped"),
+    });
     const program = path.join(root, "dist/cli/main.cjs");
     await build({
       stdin: {

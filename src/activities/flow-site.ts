@@ -22,6 +22,7 @@ export interface FlowSite {
   /** The last event before this invocation. */
   readonly begun: number;
   readonly throughBoundaries: boolean;
+  readonly sameConversation: boolean;
   readonly commits: boolean;
   readonly waits: boolean;
   /** A silent agent is taken for dead after so long. */

@@ -26,6 +26,7 @@ import { checkFolders, foldersOf } from "./run-site.ts";
 export interface FlowOptions {
   readonly agent?: string;
   readonly throughBoundaries?: boolean;
+  readonly sameConversation?: boolean;
   readonly wait?: boolean;
   readonly sandbox?: SandboxMode;
   readonly trustSha256?: string;
@@ -80,6 +81,7 @@ export async function openFlowSite(
     killNow: world.killNow,
     begun: held.head.seq,
     throughBoundaries: options.throughBoundaries === true,
+    sameConversation: options.sameConversation === true,
     commits: settings.flow?.commit !== "none",
     waits: options.wait !== false,
     idleMs: (options.idleMinutes ?? settings.build?.idle_minutes ?? usualIdleMinutes) * 60_000,

@@ -41,7 +41,9 @@ export function countersOf({ resumed }: { readonly resumed: boolean }): Counters
       const tokens = grown(used, numberOf(update.used)) ?? 0;
       const cost = grown(spent, dollarsIn(update.cost));
       begin(update);
-      return usage(tokens, cost);
+      const [full, size] = [numberOf(update.used) ?? 0, numberOf(update.size) ?? 0];
+      const window = full > 0 && size > 0 ? [{ type: "window" as const, used: full, size }] : [];
+      return [...usage(tokens, cost), ...window];
     },
     add({ _meta: more }) {
       added += totalOf(fieldsOf(more).usage);

@@ -121,6 +121,7 @@ describe("an agent that speaks ACP", () => {
       { type: "permission", tool: "edit", what: "made.txt", allowed: true },
       { type: "tool", name: "edit", what: "made.txt", state: "done" },
       { type: "usage", tokens: 700, cost: 5.25 },
+      expect.objectContaining({ type: "window" }),
       {
         type: "tool",
         name: "tool",

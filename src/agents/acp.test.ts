@@ -177,6 +177,7 @@ describe("the way into a session", () => {
       expect(talk.events).toEqual([
         { type: "session", id: "old" },
         { type: "usage", tokens: 30, cost: 0.5 },
+        expect.objectContaining({ type: "window" }),
       ]);
       expect(talk.ending).toEqual({ text: "" });
     });
@@ -407,12 +408,16 @@ describe("the turn", () => {
     usage(20, 1.5);
     usage(50, 9, "EUR");
     talk.answer({ stopReason: "end_turn", usage: { totalTokens: 500 } });
-    expect(talk.events.slice(1)).toEqual([
+    expect(talk.events.slice(1).filter(({ type }) => type === "usage")).toEqual([
       { type: "usage", tokens: 100, cost: 1 },
       { type: "usage", tokens: 50, cost: 0.5 },
       { type: "usage", tokens: 30 },
       { type: "usage", tokens: 320 },
     ]);
+    // And how full it is, each time.
+    expect(talk.events.filter(({ type }) => type === "window")).toEqual(
+      [100, 100, 150, 20, 50].map((used) => ({ type: "window", used, size: 9 })),
+    );
   });
 
   it("knows how Gemini says what it has used, and which model it was", () => {

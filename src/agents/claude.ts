@@ -313,7 +313,15 @@ function usageSoFar(said: Fields, memory: Memory | undefined): AgentEvent[] {
   memory.counted.add(id);
   const tokens = tokensIn(usage);
   memory.tokens += tokens;
-  return tokens > 0 ? [{ type: "usage", tokens }] : [];
+  if (tokens === 0) return [];
+  // A message of its own: what a helper of its has read is in that one's window. Each message reads
+  // the whole conversation, so that one says how full it is.
+  const isOwn = textOf(said.parent_tool_use_id) === undefined;
+  const size = /\[1m\]/i.test(memory.model ?? "") ? 1_000_000 : 200_000;
+  return [
+    { type: "usage", tokens },
+    ...(isOwn ? [{ type: "window" as const, used: tokens, size }] : []),
+  ];
 }
 
 /**

@@ -7,6 +7,7 @@ import { restWords } from "../core/flow/describe.ts";
 import type { FlowOutcome } from "../core/flow/run-flow.ts";
 import type { FlowState } from "../core/flow/state.ts";
 import {
+  type Ask,
   type FlowOptions,
   followFlow,
   type Held,
@@ -55,7 +56,7 @@ async function carryOn(
   project: Project,
   held: Held,
   options: FollowOptions,
-  first: Parameters<typeof follow>[2],
+  first?: Parameters<typeof follow>[2],
 ): Promise<number> {
   const json = options.json === true;
   const people = { ask: flowAsker(project.root, options), by: answeredBy(options) };
@@ -92,10 +93,19 @@ async function carryOn(
       },
     });
     if (!followed.ok) return reportFailure(followed.failure, json);
+    const onward = await pastBoundary(followed.value, people.ask);
+    if (onward) return carryOn(project, held, { ...options, sameConversation: true });
     return ended(project, held, followed.value, options);
   } finally {
     for (const signal of signals) process.off(signal, onSignal);
   }
+}
+
+/** At a terminal, a person can go on in the same conversation; the next invocation is the other answer. */
+async function pastBoundary(outcome: FlowOutcome, ask: Ask): Promise<boolean> {
+  if (outcome.is !== "rested" || outcome.rest.is !== "boundary") return false;
+  const chosen = await ask({ ...outcome.rest.question, id: "boundary" }, () => undefined);
+  return chosen.ok && chosen.value === "B";
 }
 
 /** One line for what people want to know while it goes on. */

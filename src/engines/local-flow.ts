@@ -17,6 +17,7 @@ export function runFlowLocally(site: FlowSite): Promise<FlowOutcome> {
       commits: site.commits,
       waits: site.waits,
       stopping: site.signal.aborted,
+      sameConversation: site.sameConversation,
     }),
     hash: project.world.hash,
     perform: (move) => performMove(site, move),

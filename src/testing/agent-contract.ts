@@ -289,6 +289,8 @@ export function isEvent(event: AgentEvent): boolean {
       return isText(event.id) && (event.model === undefined || isText(event.model));
     case "usage":
       return isAmount(event.tokens) && (event.cost === undefined || isAmount(event.cost));
+    case "window":
+      return isAmount(event.used) && isAmount(event.size) && event.size > 0;
     case "raw":
       return isText(event.line);
     default:

@@ -22,7 +22,7 @@ const [, mode] = /in its mode `([\w-]+)`/.exec(brief) ?? [];
 const [, from = "0"] = /^Begin at sub-step (\d+)/m.exec(brief) ?? [];
 const file = join(process.env.FLOW_AGENT_SKILLS, skill, "SKILL.md");
 const head = parse(/^---\n([\s\S]*?)\n---/.exec(readFileSync(file, "utf8"))[1]);
-const way = { ...head, ...(head.modes?.[mode] ?? {}) };
+const way = { ...head, ...head.modes?.[mode] };
 const cycle = /^cycle: (\d+)$/m.exec(brief)?.[1] ?? "1";
 const acts = JSON.parse(process.env.FLOW_AGENT_DO ?? "{}")[step] ?? {};
 const memory = process.env.FLOW_AGENT_MEMORY;

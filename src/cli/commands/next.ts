@@ -65,7 +65,7 @@ export function run({ json = false, color }: Options): number {
   };
   if (json) printJson(output);
   else {
-    print(`${styleFor(color).bold(shown(told.what))}`);
+    print(styleFor(color).bold(shown(told.what)));
     print(`  because ${shown(told.why)}`);
   }
   return exitCodes.finished;

@@ -5,7 +5,7 @@
  */
 import type { RecordedEvent } from "../event.ts";
 import type { SkillQuestion } from "./questions.ts";
-import { awaitingInvocation, type FlowState, type SubStep } from "./state.ts";
+import type { FlowState, SubStep } from "./state.ts";
 
 export interface Course {
   /** The flow that all of this is about. */
@@ -306,6 +306,3 @@ export const mostSeries = 3;
 
 export const isBroken = ({ failedSeries }: Course, step: string): boolean =>
   (failedSeries[step] ?? 0) >= mostSeries;
-
-export const isAwaiting = ({ phase, name }: SubStep): boolean =>
-  phase === 0 && name === awaitingInvocation.name;

@@ -95,6 +95,8 @@ export interface FlowLimits {
   /** False: where there is nothing to do for now, we leave. */
   readonly waits: boolean;
   readonly stopping: boolean;
+  /** A person wants the conversation before a boundary to go on behind it. */
+  readonly sameConversation?: boolean;
 }
 
 export function nextMove(
@@ -305,7 +307,7 @@ function underWay(at: Place, step: Step): FlowMove {
   if (limits.stopping) return rest({ is: "stopped" });
   const blocked = session === undefined ? blockedBy(at, step) : undefined;
   if (blocked) return blocked;
-  if (session === undefined) return work(at, step, undefined, retryNotes(state));
+  if (session === undefined) return work(at, step, sessionBefore(at), retryNotes(state));
   switch (session.ended) {
     // It died with us, or was told to stop: it goes on.
     case undefined:
@@ -349,6 +351,14 @@ function underWay(at: Place, step: Step): FlowMove {
   }
 }
 
+/** Of the step before, where a person wants to go on in the same conversation. */
+const sessionBefore = ({ course: { boundary }, limits }: Place): Resumable | undefined =>
+  limits.sameConversation && boundary?.agent !== undefined && boundary.session !== undefined
+    ? { agent: boundary.agent, id: boundary.session, tokens: 0 }
+    : undefined;
+
+type Resumable = Pick<SkillSession, "agent" | "id" | "tokens">;
+
 /** So often a sub-step that goes nowhere is begun again; then people are asked. */
 const mostStuck = 2;
 
@@ -371,7 +381,7 @@ function subStepAfter({ phase, name }: SubStep, { phases }: SkillFacts): SubStep
 function work(
   { state, course, facts }: Place,
   step: Step,
-  before: SkillSession | undefined,
+  before: Resumable | undefined,
   notes: readonly string[],
 ): FlowMove {
   const { skill } = step;

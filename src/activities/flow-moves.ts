@@ -106,10 +106,12 @@ async function commit(site: FlowSite, what: Uncommitted): Promise<Result<Event[]
   if (made.is === "committed") {
     return succeed([{ type: "step-committed", step, commit: made.commit }]);
   }
-  // The files are there and stay: the next step's commit takes them along.
-  const why = made.is === "nothing" ? "nothing has changed" : made.why;
-  if (made.is !== "nothing") site.tell(`step ${step} ${name} is not committed: ${why}`);
-  return succeed([{ type: "step-committed", step, why }]);
+  if (made.is === "nothing") {
+    return succeed([{ type: "step-committed", step, why: "nothing has changed" }]);
+  }
+  // It stays on record as something that is left to do: the next start tries again.
+  site.tell(`step ${step} ${name} is not committed now: ${made.why}`);
+  return succeed([]);
 }
 
 /** To what it left when it was last completed; what would be lost is kept under a ref of its own. */

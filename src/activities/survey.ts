@@ -73,11 +73,10 @@ const sourceFolders = ["src", "lib", "app", "cmd", "pkg", "internal", "server", 
 /** A manifest, or source code at the root or in the folders where it usually lies. */
 function hasSource(root: string): boolean {
   const top = entriesOf(root);
-  if (
-    top.some((entry) => entry.isFile() && (manifests.test(entry.name) || sources.test(entry.name)))
-  ) {
-    return true;
-  }
+  // A manifest that only names members is no source of its own.
+  const isSource = (name: string): boolean =>
+    sources.test(name) || (manifests.test(name) && workspacesOf(root).length === 0);
+  if (top.some((entry) => entry.isFile() && isSource(entry.name))) return true;
   return top
     .filter((entry) => entry.isDirectory() && sourceFolders.includes(entry.name))
     .some((folder) =>
@@ -87,9 +86,37 @@ function hasSource(root: string): boolean {
     );
 }
 
-/** Git submodules; workspace members of package managers come with the flows that need them. */
+/** Git submodules, and members of the workspaces that package managers know. */
 const membersOf = (root: string): number =>
-  (readText(path.join(root, ".gitmodules")).match(/^\[submodule /gm) ?? []).length;
+  (readText(path.join(root, ".gitmodules")).match(/^\[submodule /gm) ?? []).length +
+  workspacesOf(root).reduce((sum, pattern) => sum + foldersLike(root, pattern), 0);
+
+/** As their manifests name them: folders, or all folders in one (`packages/*`). */
+function workspacesOf(root: string): string[] {
+  const quoted = (text: string): string[] =>
+    [...text.matchAll(/["']([^"']+)["']/g)].map(([, each]) => each as string);
+  const npm = /"workspaces"\s*:\s*(?:\{[^}]*?"packages"\s*:\s*)?\[([^\]]*)\]/.exec(
+    readText(path.join(root, "package.json")),
+  )?.[1];
+  const cargo = /^members\s*=\s*\[([^\]]*)\]/m.exec(readText(path.join(root, "Cargo.toml")))?.[1];
+  const pnpm = readText(path.join(root, "pnpm-workspace.yaml"));
+  const go = readText(path.join(root, "go.work"));
+  return [
+    ...quoted(npm ?? ""),
+    ...quoted(cargo ?? ""),
+    ...[...pnpm.matchAll(/^\s*-\s*["']?([^"'\s#]+)/gm)].map(([, each]) => each as string),
+    ...[...go.matchAll(/^\s*(?:use\s+)?(\.\/\S+)/gm)].map(([, each]) => each as string),
+  ].filter((pattern) => !pattern.startsWith("!"));
+}
+
+function foldersLike(root: string, pattern: string): number {
+  const plain = pattern.replace(/^\.\//, "").replace(/\/$/, "");
+  const all = /^(.*?)\/?\*{1,2}$/.exec(plain);
+  if (!all) return isFolder(path.join(root, plain)) ? 1 : 0;
+  return entriesOf(path.join(root, all[1] ?? "")).filter(
+    (entry) => entry.isDirectory() && !/^(?:\.|node_modules$)/.test(entry.name),
+  ).length;
+}
 
 const isFolder = (folder: string): boolean =>
   fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;

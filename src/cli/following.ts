@@ -64,7 +64,9 @@ async function carryOn(
   if (!opened.ok) return reportFailure(opened.failure, json);
   const { look, said } = opened.value;
   for (const line of said) printError(shown(line));
-  if (!json) print(summary(look, path.basename(project.root), styleFor(options.color)));
+  // Where the work goes on, what is open is asked anyway.
+  const told = { decisions: options.work === false };
+  if (!json) print(summary(look, path.basename(project.root), styleFor(options.color), told));
   const prepared = await first?.(project, held);
   if (prepared && !prepared.ok) return reportFailure(prepared.failure, json);
   if (options.work === false) {

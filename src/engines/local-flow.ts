@@ -8,19 +8,25 @@ import { type FlowOutcome, runFlow } from "../core/flow/run-flow.ts";
 
 export function runFlowLocally(site: FlowSite): Promise<FlowOutcome> {
   const { held, project } = site;
+  let commits = site.commits;
   return runFlow({
     look: async () => succeed({ state: held.state, facts: factsOf(site) }),
     limits: () => ({
       begun: site.begun,
       now: project.world.now(),
       throughBoundaries: site.throughBoundaries,
-      commits: site.commits,
+      commits,
       waits: site.waits,
       stopping: site.signal.aborted,
       sameConversation: site.sameConversation,
     }),
     hash: project.world.hash,
-    perform: (move) => performMove(site, move),
+    async perform(move) {
+      const performed = await performMove(site, move);
+      // Somebody is in the middle of a merge, say: the work goes on, and is committed another time.
+      if (move.is === "commit" && performed.ok && performed.value.length === 0) commits = false;
+      return performed;
+    },
     async record(events) {
       // Nobody who may not work has started anything.
       if (events.some(({ type }) => type === "step-started")) {

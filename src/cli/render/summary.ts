@@ -16,7 +16,12 @@ const marks: Record<string, string> = {
   not_started: "○",
 };
 
-export function summary(look: Look, project: string, style: Style): string {
+export function summary(
+  look: Look,
+  project: string,
+  style: Style,
+  { decisions = true } = {},
+): string {
   const { state } = look;
   const { state: flow, corrections } = shownPlace(look);
   const lines = [
@@ -46,7 +51,7 @@ export function summary(look: Look, project: string, style: Style): string {
   section(lines, "Blockers", flow.blockers, style.red);
   section(lines, "Noticed", corrections, style.yellow);
   section(lines, "Runs", currentRuns(state).map(runLine));
-  for (const decision of openDecisions(state)) {
+  for (const decision of decisions ? openDecisions(state) : []) {
     lines.push(...decisionBlock(decision).map(shown));
     lines.push(` autodev decide ${decision.id} ${decision.recommendation}`);
   }

@@ -15,7 +15,7 @@ import {
   type Time,
 } from "./flow.ts";
 import { isOwed } from "./locate.ts";
-import { awaitingInvocation, type FlowState } from "./state.ts";
+import { awaitingInvocation, type FlowState, type SubStep } from "./state.ts";
 
 export type Check =
   | { readonly is: "agrees" }
@@ -27,6 +27,8 @@ export type Check =
       readonly by?: Step;
       readonly line: string;
     }
+  /** The skill's own file knows better how far it has come. */
+  | { readonly is: "further"; readonly subStep: SubStep; readonly line: string }
   /** Several places fit; only a person knows. `owed`: whose artifacts are not there. */
   | {
       readonly is: "doubtful";
@@ -76,7 +78,7 @@ export function crossCheck(
   const ahead = proven < 0 ? undefined : (steps[proven] as Step);
   const onward = ahead && afterStep(flow, ahead.step)?.step;
 
-  if (!ahead && !missing) return agrees;
+  if (!ahead && !missing) return ownProgress(here, state, survey) ?? agrees;
   const said = `the state says step ${here.step} ${here.name}`;
   if (ahead && !first) {
     const line = `what step ${ahead.step} ${ahead.name} leaves is there, but ${said}: ${onward ? `the flow goes on at ${onward.step} ${onward.name}` : "the flow is done"}`;
@@ -95,6 +97,36 @@ export function crossCheck(
     owed,
     line: `${lacks}, but ${ahead ? `what step ${ahead.step} ${ahead.name} leaves is` : said}`,
   };
+}
+
+/** A skill that keeps its own place is the authority on it, while its step is under way. */
+function ownProgress(
+  { progress }: Step,
+  { status, subStep }: FlowState,
+  { texts }: Survey,
+): Check | undefined {
+  const text = progress === undefined ? undefined : texts.get(progress);
+  if (text === undefined || status !== "in_progress") return undefined;
+  const own = subStepIn(text);
+  if (!own || (own.phase === subStep.phase && own.name === subStep.name)) return undefined;
+  return {
+    is: "further",
+    subStep: own,
+    line: `_docs/${progress} says sub-step ${own.phase} ${own.name}, but the state says ${subStep.phase} ${subStep.name}: the skill's own file is right`,
+  };
+}
+
+function subStepIn(text: string): SubStep | undefined {
+  try {
+    const { phase, name }: { phase?: unknown; name?: unknown } = Object(JSON.parse(text));
+    const isWhole = typeof phase === "number" && Number.isInteger(phase) && phase > 0;
+    return isWhole && typeof name === "string" && /^[a-z0-9-]{1,80}$/.test(name)
+      ? { phase, name, detail: "" }
+      : undefined;
+  } catch {
+    // Half a file, or somebody else's: it says nothing.
+    return undefined;
+  }
 }
 
 /** On the way back to where the flow was: what lies there is from before. */
@@ -126,4 +158,6 @@ export const placeAfter = (state: FlowState, check: Check | undefined): FlowStat
         subStep: awaitingInvocation,
         retryCount: 0,
       }
-    : state;
+    : check?.is === "further"
+      ? { ...state, subStep: check.subStep }
+      : state;

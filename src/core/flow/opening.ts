@@ -100,6 +100,10 @@ function correction(
   ) => Step | Extract<Opening, { is: "ask" }>,
 ): Opening | undefined {
   if (!position || !check || check.is === "agrees") return undefined;
+  if (check.is === "further") {
+    const { subStep, line } = check;
+    return { is: "move", event: { type: "sub-step-reported", subStep }, line };
+  }
   const { flow, cycle } = position;
   const entering = (
     to: Step | undefined,

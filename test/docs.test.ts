@@ -294,6 +294,7 @@ const stories: Readonly<Record<string, Story>> = {
     start: "an empty folder",
     under: { "take-over-one-that-you-have": "a project" },
   },
+  "docs/guides/run-a-flow.md": { start: "an empty folder" },
   "docs/guides/your-own-flow.md": {
     start: "an empty folder",
     lines: {

@@ -892,7 +892,8 @@ describe.concurrent("two at once:", () => {
 describe.concurrent("a place", () => {
   it("without git: status works, the first write says git init, exit 2, and makes nothing", async () => {
     const folder = makeFolder("plain");
-    fs.mkdirSync(path.join(folder, "_docs"));
+    fs.mkdirSync(path.join(folder, "_docs", "02_task_plans"), { recursive: true });
+    fs.writeFileSync(path.join(folder, "_docs", "02_task_plans", "feature.md"), "# A feature\n");
     fs.writeFileSync(path.join(folder, present), generation3);
     const before = pictureOf(folder);
     const status = jsonOf<Status>(await autodevIn({ cwd: folder }, "status", "--json"));

@@ -17,6 +17,8 @@ describe("journals that earlier releases wrote", () => {
     for (const event of events) expect(Event.safeParse(event).error).toBeUndefined();
     const state = events.reduce(evolve, nothingYet);
     const expected: unknown = JSON.parse(readFileSync(join(folder, "expected.json"), "utf8"));
-    expect({ ...state, file: renderedStateFile(state)?.text }).toEqual(expected);
+    // What a later release remembers besides is no part of what this one knew.
+    const { course: _, ...known } = state;
+    expect({ ...known, file: renderedStateFile(state)?.text }).toEqual(expected);
   });
 });

@@ -264,6 +264,8 @@ describe.concurrent("a file that is behind the journal", () => {
 describe.concurrent("git", () => {
   it("clean -fdx keeps the journal", async () => {
     const repo = await makeRepoWithHistory();
+    repo.git("add", "_docs/00_problem", "_docs/01_solution");
+    repo.git("commit", "--quiet", "--message=documents");
     repo.git("clean", "-fdxq");
     expect(repo.exists(present)).toBe(false);
     expect(await repo.status()).toMatchObject({ source: "rebuilt", step: "3" });

@@ -233,18 +233,66 @@ export function makeRepo(
   const root = makeFolder(name);
   fs.cpSync(template, root, { recursive: true });
   const repo = repoAt(root);
-  const isUnderWay = present in files || former in files;
-  for (const [file, content] of Object.entries({ ...(isUnderWay && begun), ...files }))
-    repo.write(file, content);
+  const state = files[present] ?? files[former];
+  const left = state === undefined ? {} : leftBefore(state.toString());
+  for (const [file, content] of Object.entries({ ...left, ...files })) repo.write(file, content);
   return repo;
 }
 
-/** What is left of the first steps: a state file alone would be contradicted by the folders. */
-const begun: Readonly<Record<string, string>> = {
-  "_docs/00_problem/problem.md": "# The problem\n",
-  "_docs/01_solution/solution.md": "# The solution\n",
-  "_docs/02_task_plans/feature.md": "# A feature\n",
-};
+/**
+ * What is left of the steps before the one that a state file names: alone, it would be contradicted by
+ * the folders. By names, since numbers changed with the generations; of both flows, where a name is in both.
+ */
+function leftBefore(state: string): Record<string, string> {
+  const named = /^\W*name:[ \t]*(.+?)[ \t]*\r?$/m.exec(state)?.[1] ?? "";
+  const cycle = /^\W*cycle:[ \t]*(\d+)/m.exec(state)?.[1] ?? "1";
+  const name = named === "Blackbox Test Spec" ? "Test Spec" : named;
+  const files = courses.flatMap((steps) => {
+    const at = steps.findLastIndex(([step]) => step === name);
+    return at < 0 ? [] : steps.slice(0, at).flatMap(([, ...left]) => left);
+  });
+  const known = files.length > 0 ? files : ["00_problem/problem.md", "02_task_plans/feature.md"];
+  return Object.fromEntries(
+    known.map((file) => [`_docs/${file.replace("{cycle}", cycle)}`, "# What is left of it\n"]),
+  );
+}
+
+type Course = readonly (readonly [step: string, ...left: string[]])[];
+
+const courses: readonly Course[] = [
+  [
+    ["Problem", "00_problem/problem.md"],
+    ["Research", "01_solution/solution.md"],
+    ["Plan", "02_document/architecture.md"],
+    ["UI Design"],
+    ["Decompose", "02_tasks/done/01_first.md", "02_tasks/_dependencies_table.md"],
+    ["Implement", "03_implementation/implementation_report_first.md"],
+    ...["Run Tests", "Security Audit", "Performance Test", "Deploy", "Retrospective"].map(
+      (step): [string] => [step],
+    ),
+    ["Done"],
+  ],
+  [
+    ["Document", "02_document/FINAL_report.md"],
+    ["Architecture Baseline Scan", "02_document/architecture_compliance_baseline.md"],
+    ["Test Spec", "02_document/tests/traceability-matrix.md"],
+    ["Code Testability Revision"],
+    ["Decompose Tests", "02_tasks/done/01_test_infrastructure.md"],
+    ["Implement Tests", "03_implementation/implementation_report_tests.md"],
+    ["Run Tests"],
+    ["Refactor"],
+  ],
+  [
+    ["New Task", "02_task_plans/feature.md"],
+    ["Implement", "03_implementation/implementation_report_feature_cycle{cycle}.md"],
+    ["Run Tests"],
+    ["Test-Spec Sync"],
+    ["Update Docs", "02_document/ripple_log_cycle{cycle}.md"],
+    ...["Security Audit", "Performance Test", "Deploy", "Retrospective"].map((step): [string] => [
+      step,
+    ]),
+  ],
+];
 
 export const gitIn =
   (cwd: string) =>
@@ -627,7 +675,16 @@ export async function smallDisk(megabytes: number): Promise<SmallDisk | string> 
     autodev: (cwd, ...args) =>
       run(
         "nsenter",
-        [...enter, "sh", "-c", 'cd "$0" && exec "$@"', cwd, process.execPath, binary(), ...args],
+        [
+          ...enter,
+          "sh",
+          "-c",
+          'cd "$0" && exec "$@"',
+          cwd,
+          process.execPath,
+          binary(),
+          ...withoutWork(args),
+        ],
         { cwd: "/" },
       ),
     end: () => child.kill("SIGKILL"),

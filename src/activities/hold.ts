@@ -372,7 +372,7 @@ function find(
   });
   if (!here.ok) return here;
   const check = checkOf(here.value, state, flows, surveyed);
-  return succeed({ here: here.value, ...(check && { check }) });
+  return succeed({ here: here.value, ...(check && check.is !== "agrees" && { check }) });
 }
 
 /** The flow that a person chose when several fitted. */

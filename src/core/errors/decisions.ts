@@ -176,6 +176,15 @@ export const decisionKinds = {
     causes: ["an artifact that its skill needs is not there", "its agent cannot work"],
     wayOut: ["A: try again", "B: without this step", "C: not now"],
   },
+  "needs-missing": {
+    what: "a step's skill needs artifacts that are not there",
+    causes: ["an earlier step was skipped", "another tool made them otherwise"],
+    wayOut: [
+      "A: go on; the agent is told what is missing",
+      "B: without this step",
+      "C: not now; make them, then run `autodev` again",
+    ],
+  },
   stuck: {
     what: "an agent is at work, and nothing comes of it",
     causes: ["it rewrites the same file", "no new artifact for 20 minutes"],

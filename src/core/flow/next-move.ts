@@ -18,6 +18,7 @@ import {
   boundaryQuestion,
   confirmation,
   draftsIn,
+  needsMissing,
   researchRound,
   skillAsks,
   skillBlocked,
@@ -290,13 +291,23 @@ function confirming(
   return record({ type: "step-aborted", reason: "it is edited first" });
 }
 
-/** Without what it needs, no agent is started: it could only make something up. */
+/** Without what it needs, no agent is started unasked: it could only make something up. */
 function blockedBy({ state, course, facts, decided }: Place, step: Step): FlowMove | undefined {
   const { missing, lacks } = facts.skill;
-  if (missing === undefined && lacks.length === 0) return undefined;
-  const why = missing ?? `it needs ${lacks.map((path) => `_docs/${path}`).join(", ")}`;
-  const question = skillBlocked(step, why, state, course);
-  return afterFailure(decided(question), question, step, course);
+  if (missing !== undefined) {
+    const question = skillBlocked(step, missing, state, course);
+    return afterFailure(decided(question), question, step, course);
+  }
+  if (lacks.length === 0) return undefined;
+  const question = needsMissing(step, lacks, state, course);
+  const answer = decided(question);
+  if (answer === undefined) return { is: "ask", question };
+  if (answer === "A") return undefined;
+  return record(
+    answer === "B"
+      ? { type: "step-skipped", reason: "with warning: what it needs is not there" }
+      : { type: "step-aborted", reason: "what it needs is made first" },
+  );
 }
 
 // ── a step under way ───────────────────────────────────────────────────────────────────────────
@@ -400,6 +411,9 @@ function work(
       notes: [
         ...(course.treats === "overwrite" && state.subStep.phase === 0
           ? ["What is there of this step's artifacts is to be done anew: overwrite it."]
+          : []),
+        ...(facts.skill.lacks.length > 0
+          ? [`These are not there, and a person said to go on: ${facts.skill.lacks.join(", ")}`]
           : []),
         ...notes,
       ],

@@ -235,6 +235,32 @@ export function skillFailed(step: Step, state: FlowState, course: Course): Quest
 const lastReason = ({ retryLog, blockers }: FlowState): string =>
   retryLog.at(-1)?.reason ?? blockers.at(-1) ?? "not known: the state file says no more";
 
+/** Its skill counts on what is not there: an older tool made it otherwise, or it was never made. */
+export const needsMissing = (
+  step: Step,
+  lacks: readonly string[],
+  state: FlowState,
+  course: Course,
+): Question => ({
+  ...about({
+    kind: "needs-missing",
+    state,
+    cause: `event ${Math.max(course.enteredAt, course.abortedAt ?? 0)}: ${lacks.join(" ")}`,
+  }),
+  question: `step ${step.step} ${step.name} needs what is not there`,
+  facts: listed(lacks),
+  options: lettered(
+    "Go on without it: the agent is told",
+    "Skip this step with warning",
+    "Abort — make it first, then autodev again",
+  ),
+  recommendation: state.status === "in_progress" ? "A" : "C",
+  reason:
+    state.status === "in_progress"
+      ? "the step was begun without it"
+      : "whoever has to do without it can only make it up",
+});
+
 /** It cannot be done as things are, and trying again would change nothing. */
 export const skillBlocked = (
   step: Step,

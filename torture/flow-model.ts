@@ -1,0 +1,1232 @@
+/**
+ * What a flow should do, written from the specification's words and without a line of the program:
+ * where it stands after each thing that happens, on what it rests, what it asks, and every event on
+ * the way there. Whoever reads this file has read sections 4 to 7.
+ *
+ * Documents are named facts ("architecture", "report@2": that of cycle 2, "retro@3": that of day 3).
+ */
+
+// ── what happens ───────────────────────────────────────────────────────────────────────────────
+
+/** `dies`: the process is killed when it is about to record for the (n + 1)th time. */
+export type Action = { readonly dies?: number } & (
+  | {
+      readonly do: "start";
+      readonly through?: true;
+      readonly decides?: true;
+      readonly waits?: true;
+    }
+  /** What a person types; `key`: and answers at once. `to`: so many steps before this one. */
+  | { readonly do: "skip"; readonly key?: "A" | "B" }
+  | { readonly do: "back" | "rollback"; readonly to: number; readonly key?: "A" | "B" }
+  | { readonly do: "answer"; readonly key: "A" | "B" | "C" | "D" }
+  /** The agent at work … */
+  | { readonly do: "finish"; readonly says?: "yes" | "no" }
+  | { readonly do: AgentEnd; readonly says?: never }
+  | { readonly do: "report" }
+  | { readonly do: "kill" }
+  /** The state file, by hand or with git. */
+  | { readonly do: "edit"; readonly as: Edit; readonly git?: true }
+  | { readonly do: "lose-file" }
+  /** Documents and state file as they were so many rests ago. */
+  | { readonly do: "checkout"; readonly back: number }
+  | { readonly do: "add" | "delete"; readonly fact: string }
+  | { readonly do: "clock"; readonly hours: number }
+);
+export type AgentEnd =
+  | "claim"
+  | "stray"
+  | "fail"
+  | "corrupt"
+  | "ask"
+  | "limit"
+  | "unable"
+  | "stuck"
+  | "context"
+  | "stop";
+type AgentAction = Action & { readonly do: "finish" | AgentEnd };
+export interface Edit {
+  readonly flow?: string;
+  readonly step?: string;
+  readonly status?: string;
+  readonly retry?: number;
+}
+
+export interface Place {
+  readonly flow: string;
+  readonly step: string;
+  readonly status: string;
+  readonly retry: number;
+  readonly cycle: number;
+  readonly phase: number;
+}
+
+/** Before anything was done: what lies there. */
+export interface Beginning {
+  readonly facts: readonly string[];
+  readonly source: boolean;
+  readonly members: number;
+}
+
+// ── the flows ──────────────────────────────────────────────────────────────────────────────────
+
+interface Look {
+  has(...facts: readonly string[]): boolean;
+  /** Any of cycle n. */
+  readonly cycle: number;
+  todo(): boolean;
+  report(): boolean;
+  dated(): boolean;
+  said(what: string): boolean;
+}
+type Proof = (look: Look) => boolean;
+interface Row {
+  readonly proof?: Proof;
+  /** What is left of the proof once later steps have used up the rest. */
+  readonly stays?: Proof;
+  /** What ends it while it is under way. */
+  readonly end?: Proof;
+  readonly writes?: readonly string[];
+  readonly needs?: readonly string[];
+  readonly usesTasks?: true;
+  readonly optional?: true;
+  readonly applies?: (look: Look) => "yes" | "no" | "ask";
+  readonly marker?: true;
+  readonly boundary?: true;
+  readonly research?: true;
+  readonly person?: true;
+  readonly rests?: true;
+  readonly next?: string;
+  readonly newCycle?: true;
+}
+interface Flow {
+  readonly rows: Readonly<Record<string, Row>>;
+  readonly parts: readonly (readonly [number, number])[];
+  readonly onward?: true;
+}
+
+const written = (fact: string): Row => ({ writes: [fact], proof: ({ has }) => has(fact) });
+const whether =
+  (yes: string, no: string) =>
+  ({ has }: Look): "yes" | "no" | "ask" =>
+    has(yes) ? "yes" : has(no) ? "no" : "ask";
+const onDrift = (what: string) => (look: Look) => (look.said(what) ? "yes" : "no");
+
+const flows: Readonly<Record<string, Flow>> = {
+  greenfield: {
+    parts: [[1, 11]],
+    onward: true,
+    rows: {
+      1: {
+        writes: ["problem", "input"],
+        proof: ({ has }) => has("problem") && has("input"),
+        stays: ({ has }) => has("problem"),
+      },
+      2: {
+        writes: ["draft"],
+        needs: ["problem"],
+        proof: ({ has }) => has("draft"),
+        stays: ({ has }) => has("draft", "solution"),
+        research: true,
+      },
+      3: {
+        writes: ["architecture", "final-report"],
+        needs: ["draft"],
+        proof: ({ has }) => has("architecture"),
+        end: ({ has }) => has("final-report"),
+      },
+      4: {
+        writes: ["mockups"],
+        applies: whether("ui-yes", "ui-no"),
+        marker: true,
+        proof: ({ has }) => has("mockups", "marker"),
+      },
+      5: {
+        writes: ["todo", "table"],
+        needs: ["architecture"],
+        proof: (look) => (look.todo() || look.has("done", "test-done")) && look.has("table"),
+        boundary: true,
+      },
+      6: {
+        writes: ["report"],
+        needs: ["table"],
+        usesTasks: true,
+        proof: (look) => !look.todo() && look.report(),
+        stays: (look) => look.report(),
+      },
+      7: {},
+      8: { optional: true },
+      9: { optional: true },
+      10: {},
+      11: { writes: ["retro"], next: "done" },
+    },
+  },
+  "existing-code": {
+    parts: [
+      [1, 8],
+      [9, 17],
+    ],
+    rows: {
+      1: written("final-report"),
+      2: written("baseline"),
+      3: written("matrix"),
+      4: { ...written("assessment"), applies: whether("testable-no", "testable-yes") },
+      5: {
+        writes: ["test-todo"],
+        needs: ["matrix"],
+        proof: ({ has }) => has("test-todo", "test-done"),
+        boundary: true,
+      },
+      6: { ...written("report-tests"), usesTasks: true },
+      7: {},
+      8: { optional: true },
+      9: {
+        writes: ["plans", "todo"],
+        proof: (look) => look.has("plans") && (look.todo() || look.has(`report@${look.cycle}`)),
+        stays: ({ has }) => has("plans"),
+        boundary: true,
+      },
+      10: {
+        writes: ["report@"],
+        usesTasks: true,
+        proof: ({ has, cycle }) => has(`report@${cycle}`),
+      },
+      11: {},
+      12: {},
+      13: { writes: ["ripple@"], proof: ({ has, cycle }) => has(`ripple@${cycle}`) },
+      14: { optional: true },
+      15: { optional: true },
+      16: {},
+      17: { writes: ["retro"], proof: (look) => look.dated(), next: "9", newCycle: true },
+    },
+  },
+  "meta-repo": {
+    parts: [[1, 6]],
+    rows: {
+      1: written("config"),
+      2: { person: true, proof: ({ has }) => has("confirmed") },
+      3: {},
+      4: { applies: onDrift("document-drift") },
+      5: { applies: onDrift("cicd-drift") },
+      6: { rests: true, next: "3" },
+    },
+  },
+};
+
+export const stepsOf = (flow: string): string[] => Object.keys(flows[flow]?.rows ?? {});
+const rowOf = ({ flow, step }: Pick<Place, "flow" | "step">): Row => flows[flow]?.rows[step] ?? {};
+const isOwed = ({ proof, optional, applies }: Row): boolean =>
+  proof !== undefined && !optional && !applies;
+const order = (step: string): number => (step === "done" ? 99 : Number(step));
+
+/** What goes with a document when it goes. */
+const partsOf: Readonly<Record<string, readonly string[]>> = {
+  architecture: ["ui-yes", "ui-no"],
+  baseline: ["testable-yes", "testable-no"],
+  config: ["confirmed"],
+};
+const isPart = (fact: string): string | undefined =>
+  Object.keys(partsOf).find((whole) => partsOf[whole]?.includes(fact));
+
+const isThere = (facts: ReadonlySet<string>, name: string, cycle: number): boolean =>
+  name === "draft" || name === "retro"
+    ? [...facts].some((fact) => fact.startsWith(name))
+    : facts.has(name.endsWith("@") ? name + cycle : name);
+
+/** What the puppet skill of a step needs and does not find, and what of its own is there. */
+export function skillOf(
+  facts: ReadonlySet<string>,
+  place: Pick<Place, "flow" | "step" | "cycle">,
+): { lacks: string[]; there: string[] } {
+  const { needs = [], writes = [] } = rowOf(place);
+  return {
+    lacks: needs.filter((name) => !isThere(facts, name, place.cycle)),
+    there: writes.filter((name) => isThere(facts, name, place.cycle)),
+  };
+}
+
+/** What the documents are after a puppet has done its step. */
+export function workDone(
+  facts: ReadonlySet<string>,
+  place: Pick<Place, "flow" | "step" | "cycle">,
+  { day, says }: { day: number; says?: "yes" | "no" | undefined },
+): Set<string> {
+  const { writes = [], usesTasks } = rowOf(place);
+  let next = new Set(facts);
+  for (const name of writes) {
+    if (name === "draft")
+      next.add(`draft${[...facts].filter((f) => f.startsWith(name)).length + 1}`);
+    else if (name === "retro") next.add(`retro@${day}`);
+    else next.add(name.endsWith("@") ? name + place.cycle : name);
+    const about = { architecture: "ui", baseline: "testable" }[name];
+    if (about === undefined) continue;
+    next = without(next, [`${about}-yes`, `${about}-no`]);
+    if (says) next.add(`${about}-${says}`);
+  }
+  if (usesTasks) {
+    if (next.delete("todo")) next.add("done");
+    if (next.delete("test-todo")) next.add("test-done");
+  }
+  return next;
+}
+
+export function withFact(facts: ReadonlySet<string>, fact: string): Set<string> {
+  const whole = isPart(fact);
+  const clean = without(facts, whole === undefined ? [] : (partsOf[whole] ?? []));
+  return new Set([...clean, ...(whole === undefined ? [] : [whole]), fact]);
+}
+export const withoutFact = (facts: ReadonlySet<string>, fact: string): Set<string> =>
+  without(facts, [fact, ...(partsOf[fact] ?? [])]);
+const without = (facts: ReadonlySet<string>, gone: readonly string[]): Set<string> =>
+  new Set([...facts].filter((fact) => !gone.includes(fact)));
+
+// ── the model ──────────────────────────────────────────────────────────────────────────────────
+
+interface Question {
+  readonly id: string;
+  readonly kind: string;
+  readonly keys: string;
+  readonly recommends: string;
+  readonly destructive?: boolean;
+  readonly about: Pick<Place, "flow" | "step" | "cycle">;
+  readonly to?: string;
+}
+interface Memory {
+  facts: Set<string>;
+  hours: number;
+  place?: Place;
+  /** Bytes that we never wrote. */
+  edit?: Edit;
+  /** What people did. */
+  skipped: Set<string>;
+  reopened: Set<string>;
+  redoneUntil?: string;
+  chosen?: string;
+  placed: boolean;
+  entry?: string;
+  rollingBack?: string;
+  since?: number;
+  seen: Set<string>;
+  said: Map<string, string[]>;
+  series: Map<string, number>;
+  stuck: number;
+  session?: { ended?: string; until?: number; asks?: number };
+  sessions: number;
+  /** So many things have happened; at which of them … */
+  count: number;
+  occasion: number;
+  enteredAt: number;
+  restsAt: number;
+  abortedAt: number;
+  begun: number;
+  asked: Map<string, Question & { state: "open" | "answered" | "withdrawn" }>;
+  answers: Map<string, string>;
+  rest: string;
+  /** The question on which it rests. */
+  asks?: Question;
+  past: ReadonlySet<string>[];
+}
+interface Way {
+  readonly through: boolean;
+  readonly decides: boolean;
+  readonly waits: boolean;
+  stopping: boolean;
+}
+
+class Died extends Error {}
+const opening = ["which-flow", "which-step", "unknown-status"];
+
+export class FlowModel {
+  private m: Memory;
+  private readonly root: Beginning;
+  private way: Way = { through: false, decides: false, waits: false, stopping: false };
+  private told: string[] = [];
+  private most = Infinity;
+
+  constructor(root: Beginning) {
+    this.root = root;
+    this.m = {
+      ...nobody(),
+      facts: new Set(root.facts),
+      hours: 0,
+      skipped: new Set(),
+      sessions: 0,
+      count: 0,
+      begun: 0,
+      asked: new Map(),
+      answers: new Map(),
+      rest: "fresh",
+      past: [],
+    };
+  }
+
+  get place(): Place | undefined {
+    return this.m.place;
+  }
+  get rest(): string {
+    return this.m.rest;
+  }
+  get asks(): string | undefined {
+    return this.m.asks?.kind;
+  }
+  get facts(): ReadonlySet<string> {
+    return this.m.facts;
+  }
+
+  /** The same: nothing has changed. */
+  fingerprint(): string {
+    const { past: _, ...rest } = this.m;
+    return JSON.stringify(rest, (_key, value: unknown) =>
+      value instanceof Set || value instanceof Map ? [...value] : value,
+    );
+  }
+
+  /** What is put on record by it; `most`: killed after so much of that. */
+  apply(action: Action, most = Infinity): string[] {
+    [this.told, this.most] = [[], most];
+    try {
+      this.act(action);
+    } catch (error) {
+      if (!(error instanceof Died)) throw error;
+    }
+    if (most < Infinity) this.died();
+    if (this.m.rest !== "working" && !this.m.edit) this.m.past.push(new Set(this.m.facts));
+    return this.told;
+  }
+
+  /** The process is dead; what it had put on record is there. */
+  private died(): void {
+    this.m.rest = "killed";
+    delete this.m.asks;
+  }
+
+  private act(action: Action): void {
+    const { m } = this;
+    const atWork = m.rest === "working";
+    switch (action.do) {
+      case "start":
+      case "skip":
+      case "back":
+      case "rollback":
+        if (!atWork) this.start(action);
+        return;
+      case "answer":
+        if (m.asks?.keys.includes(action.key) && !m.answers.has(m.asks.id))
+          m.answers.set(m.asks.id, action.key);
+        return;
+      case "kill":
+        if (atWork) m.rest = "killed";
+        return;
+      case "edit":
+        if (!atWork && m.place) m.edit = { ...m.edit, ...action.as };
+        return;
+      case "lose-file":
+        if (!atWork) delete m.edit;
+        return;
+      case "checkout": {
+        const then = m.past.at(-action.back);
+        if (atWork || !m.place || !then) return;
+        m.facts = new Set(then);
+        delete m.edit;
+        return;
+      }
+      case "add":
+        m.facts = withFact(m.facts, action.fact);
+        return;
+      case "delete":
+        m.facts = withoutFact(m.facts, action.fact);
+        return;
+      case "clock":
+        m.hours += action.hours;
+        return;
+      case "report":
+        if (atWork && m.place)
+          this.at({ phase: m.place.phase + 1 }, `at ${m.place.phase + 1}`, () => (m.stuck = 0));
+        return;
+      default:
+        if (atWork) this.ended(action);
+    }
+  }
+
+  // ── an invocation ────────────────────────────────────────────────────────────────────────────
+
+  private start(action: Extract<Action, { do: "start" | "skip" | "back" | "rollback" }>): void {
+    const { m } = this;
+    const flags: Extract<Action, { do: "start" }> =
+      action.do === "start" ? action : { do: "start" };
+    this.way = {
+      through: flags.through === true,
+      decides: flags.decides === true,
+      waits: flags.waits === true,
+      stopping: false,
+    };
+    delete m.asks;
+    this.adopt();
+    for (const [id, key] of m.answers) {
+      const question = m.asked.get(id);
+      if (question?.state === "open") this.answered(question, key);
+    }
+    if (!this.open()) return;
+    if (action.do !== "start" && !this.wanted(action)) return;
+    m.begun = m.count;
+    this.goOn();
+  }
+
+  /** A hand edit is taken over; of the same step, what is known stays. */
+  private adopt(): void {
+    const { m } = this;
+    const { place, edit } = m;
+    if (!place || !edit) return;
+    const flow = edit.flow ?? place.flow;
+    const hasCycles = flow === "existing-code";
+    this.say("adopted", () => {
+      m.place = {
+        ...place,
+        flow,
+        step: edit.step ?? place.step,
+        status: edit.status ?? place.status,
+        retry: edit.retry ?? place.retry,
+        cycle: hasCycles ? place.cycle : 1,
+      };
+      delete m.edit;
+      if (flow !== place.flow) {
+        Object.assign(m, nobody());
+        for (const key of [
+          "session",
+          "since",
+          "entry",
+          "chosen",
+          "redoneUntil",
+          "rollingBack",
+        ] as const)
+          delete m[key];
+        m.skipped = new Set();
+      } else if (m.place.step !== place.step || m.place.cycle !== place.cycle) {
+        this.leaveSession();
+        m.placed = false;
+        delete m.chosen;
+      }
+      if (flow !== place.flow || m.place.step !== place.step || m.place.cycle !== place.cycle)
+        m.occasion = m.enteredAt = m.count;
+      if (m.place.status === "skipped") m.skipped.add(m.place.step);
+    });
+  }
+
+  /** Is it so that the flow can go on? */
+  private open(): boolean {
+    const { m } = this;
+    for (;;) {
+      if (!m.place) {
+        if (!this.create()) return false;
+        continue;
+      }
+      if (!statuses.includes(m.place.status)) {
+        const question = this.question("unknown-status", "ABC", "A", `adopted`);
+        if (this.ask(question) === undefined) return false;
+        continue;
+      }
+      const check = this.crossCheck();
+      if (check === undefined) break;
+      if (check.ask === undefined) {
+        this.enter(check.to ?? "done", { corrected: true, newCycle: check.newCycle });
+        continue;
+      }
+      const to = this.choose(check.ask, `${m.enteredAt}`);
+      if (to === undefined) return false;
+      const here = m.place.step;
+      if (to === here) {
+        this.say(`excused ${check.owed.join(" ")}`, () => {
+          for (const step of check.owed) m.skipped.add(step);
+          m.chosen = here;
+        });
+      } else {
+        const skips = check.owed.includes(to) ? [] : check.owed;
+        this.enter(to, { answered: true, skips, newCycle: check.newCycle && to === check.to });
+      }
+    }
+    for (const question of m.asked.values())
+      if (question.state === "open" && opening.includes(question.kind))
+        this.say(`withdrawn ${question.kind}`, () => (question.state = "withdrawn"));
+    return true;
+  }
+
+  /** What the folders say to it. Undefined: they agree; `ask`: only a person knows. */
+  private crossCheck():
+    | { to: string | undefined; newCycle: boolean; owed: string[]; ask?: string[] }
+    | undefined {
+    const { m } = this;
+    const place = m.place as Place;
+    if (place.step === "done") return undefined;
+    const here = order(place.step);
+    const part = (flows[place.flow]?.parts ?? []).find(([from, to]) => here >= from && here <= to);
+    const first = Math.max(part?.[0] ?? 1, m.entry === undefined ? 0 : order(m.entry));
+    const steps = stepsOf(place.flow).filter(
+      (step) => order(step) >= first && order(step) <= (part?.[1] ?? 99),
+    );
+    const look = this.look();
+    const holds = (step: string, past = false): boolean => {
+      const { proof, stays } = rowOf({ flow: place.flow, step });
+      return ((past ? stays : undefined) ?? proof)?.(look) === true;
+    };
+    const exempt =
+      m.chosen === place.step || m.reopened.has(place.step) || here < order(m.redoneUntil ?? "0");
+    const proven = exempt
+      ? undefined
+      : steps.findLast(
+          (step) => holds(step) && (order(step) > here || (step === place.step && this.isOver())),
+        );
+    const past = (step: string): boolean =>
+      order(step) < here || (step === place.step && place.status === "completed");
+    const owed = steps.filter(
+      (step) =>
+        (past(step) || order(step) < order(proven ?? "0")) &&
+        isOwed(rowOf({ flow: place.flow, step })) &&
+        !m.skipped.has(step) &&
+        !holds(step, past(step)),
+    );
+    const missing = owed.find(past);
+    if (proven === undefined && missing === undefined) return undefined;
+    const to = proven === undefined ? undefined : this.after(place.flow, proven);
+    const newCycle =
+      proven !== undefined && rowOf({ flow: place.flow, step: proven }).newCycle === true;
+    if (proven !== undefined && owed.length === 0) return { to, newCycle, owed };
+    if (proven === undefined && !m.placed) return { to: missing, newCycle: false, owed };
+    const places = [owed[0], place.step, to].filter((step) => step !== undefined);
+    const ask = [...new Set(places)];
+    return ask.length < 2 ? undefined : { to, newCycle, owed, ask };
+  }
+
+  /** Not begun, it is proved by what it leaves; under way, only by what ends it. */
+  private isOver(): boolean {
+    const { place, session } = this.m;
+    if (place?.status === "not_started") return true;
+    if (place?.status !== "in_progress" || session) return false;
+    return rowOf(place).end?.(this.look()) === true;
+  }
+
+  private after(flow: string, step: string): string | undefined {
+    const next = rowOf({ flow, step }).next ?? String(order(step) + 1);
+    return next === "done" ? undefined : next;
+  }
+
+  // ── nothing there yet ────────────────────────────────────────────────────────────────────────
+
+  private create(): boolean {
+    const { m, root } = this;
+    const has = (...facts: string[]): boolean => facts.some((fact) => m.facts.has(fact));
+    const problem = has("problem", "input");
+    const documents =
+      has("architecture", "final-report", "mockups", "marker", "baseline", "matrix") ||
+      [...m.facts].some((fact) => fact.startsWith("ripple@"));
+    const own =
+      m.facts.size === 0
+        ? root.source
+          ? "existing-code"
+          : "greenfield"
+        : documents && !problem
+          ? "existing-code"
+          : "greenfield";
+    const suite = has("config") || (root.members >= 2 && !root.source);
+    let flow = suite ? "meta-repo" : own;
+    if (suite && (problem || documents)) {
+      const about = { flow: "", step: "flow", cycle: 1 };
+      const key = this.ask({
+        id: `which-flow ${own}`,
+        kind: "which-flow",
+        keys: "AB",
+        recommends: "A",
+        about,
+      });
+      if (key === undefined) return false;
+      flow = key === "A" ? "meta-repo" : own;
+    }
+    const cycles = [...m.facts].map((fact) =>
+      Number(/^(?:report|ripple)@(\d+)$/.exec(fact)?.[1] ?? 1),
+    );
+    const cycle = flow === "existing-code" ? Math.max(1, ...cycles) : 1;
+    const look = { ...this.look(cycle), dated: () => false, said: () => false };
+    const met = (step: string): boolean => rowOf({ flow, step }).proof?.(look) === true;
+    const inPart = ([from, to]: readonly [number, number]): string[] =>
+      stepsOf(flow).filter((step) => order(step) >= from && order(step) <= to);
+    const parts = (flows[flow]?.parts ?? []).map(inPart);
+    const steps = parts.findLast((each) => each.some(met)) ?? parts[0] ?? [];
+    const proven = steps.findLastIndex(met);
+    const owed = steps.filter(
+      (step, at) => at < proven && isOwed(rowOf({ flow, step })) && !met(step),
+    );
+    const open = steps.slice(proven + 1);
+    const unmet = open.findIndex((step) => rowOf({ flow, step }).proof !== undefined && !met(step));
+    const next = (step: string | undefined): string[] =>
+      [step === undefined ? undefined : this.after(flow, step)].filter(
+        (each) => each !== undefined,
+      );
+    const [gap] = owed;
+    const places =
+      gap !== undefined
+        ? [gap, ...next(steps[proven])]
+        : proven < 0
+          ? steps.slice(0, 1)
+          : unmet >= 0
+            ? open.slice(0, unmet + 1)
+            : [...open, ...next(steps.at(-1))];
+    const first = places[0] ?? "done";
+    const made = (): void =>
+      this.say(`created ${flow} ${first}`, () => {
+        m.place = {
+          flow,
+          step: first,
+          status: first === "done" ? "completed" : "not_started",
+          retry: 0,
+          cycle,
+          phase: 0,
+        };
+        m.occasion = m.enteredAt = m.count;
+      });
+    if (places.length < 2) {
+      made();
+      return true;
+    }
+    const to = this.choose(places, "scan", { flow, step: first, cycle });
+    if (to === undefined) return false;
+    made();
+    this.enter(to, { answered: true, skips: owed.filter((step) => order(step) < order(to)) });
+    return true;
+  }
+
+  // ── going on ─────────────────────────────────────────────────────────────────────────────────
+
+  private goOn(): void {
+    const { m } = this;
+    for (;;) {
+      const place = m.place as Place;
+      if (m.rollingBack !== undefined) this.reopen(m.rollingBack, "rollback");
+      else if (place.step === "done") {
+        if (!flows[place.flow]?.onward || m.enteredAt > m.begun) return void this.restOn("done");
+        this.enter("9", { onward: true });
+      } else if (m.abortedAt > m.begun) return void this.restOn("aborted");
+      else if (!this.goOnAt(place, rowOf(place))) return;
+    }
+  }
+
+  /** False: it rests, or an agent is at work. */
+  private goOnAt(place: Place, row: Row): boolean {
+    switch (place.status) {
+      case "completed":
+      case "skipped":
+        return this.onward(place, row);
+      case "failed": {
+        const broken = (this.m.series.get(place.step) ?? 0) >= 3;
+        return this.afterFailure(
+          this.question("skill-failed", "ABC", "A", `${this.m.occasion}`, { destructive: broken }),
+        );
+      }
+      case "in_progress":
+        return row.person || row.rests ? this.before(place, row) : this.underWay(place);
+      default:
+        return this.before(place, row);
+    }
+  }
+
+  private onward(place: Place, row: Row): boolean {
+    if (row.research && place.status === "completed" && this.isOpenRound()) {
+      const done = this.researchDecision("2");
+      if (done !== undefined) return done;
+    }
+    const next = this.after(place.flow, place.step);
+    if (next === undefined) this.enter("done", {});
+    else this.enter(next, { boundary: row.boundary, newCycle: row.newCycle });
+    return true;
+  }
+
+  private isOpenRound(): boolean {
+    const { has } = this.look();
+    return has("draft") && !has("solution", "architecture");
+  }
+
+  /** Undefined: it is over, the last draft is the solution. */
+  private researchDecision(step: string): boolean | undefined {
+    const { m } = this;
+    const drafts = [...m.facts].filter((fact) => fact.startsWith("draft")).length;
+    const key = this.ask(
+      this.question("research-round", "AB", drafts > 1 ? "B" : "A", `${m.occasion}`),
+    );
+    if (key === undefined) return false;
+    if (key === "A") this.reopen(step, "re-run");
+    else m.facts.add("solution");
+    return true;
+  }
+
+  private before(place: Place, row: Row): boolean {
+    const { m, way } = this;
+    if (m.restsAt > m.begun && !way.through) {
+      const ends = Object.entries(flows[place.flow]?.rows ?? {}).some(
+        ([step, each]) => each.boundary && this.after(place.flow, step) === place.step,
+      );
+      return this.restOn(ends ? "boundary" : "round");
+    }
+    if (way.stopping) return this.restOn("stopped");
+    const wanted = m.reopened.has(place.step);
+    const entered = `${m.enteredAt}`;
+    if (row.person) {
+      if (row.proof?.(this.look())) return this.complete();
+      const key = this.ask(
+        this.question("confirmation", "AB", "B", `${m.occasion}`, { destructive: true }),
+      );
+      if (key === "B") return this.abort();
+      if (key === "A" && !m.facts.has("config")) return this.restOn("refused");
+      if (key === "A") m.facts.add("confirmed");
+      return key === "A";
+    }
+    if (row.rests) {
+      if (m.enteredAt > m.begun) return this.restOn("round");
+      this.enter(row.next as string, {});
+      return true;
+    }
+    // The round of research is open, however the flow came here.
+    if (
+      place.flow === "greenfield" &&
+      place.step === "3" &&
+      !m.skipped.has("2") &&
+      this.isOpenRound()
+    )
+      return this.researchDecision("2") === true;
+    if (row.applies && !wanted) {
+      let answer: string | undefined = row.applies(this.look());
+      if (answer === "ask")
+        answer = this.ask(this.question("conditional-step", "AB", "A", entered));
+      if (answer === undefined) return false;
+      if (answer === "no" || answer === "B") {
+        if (row.marker) m.facts.add("marker");
+        return this.skip();
+      }
+    }
+    if (row.optional && !wanted) {
+      const answer = this.ask(this.question("optional-step", "AB", "A", entered));
+      if (answer === undefined) return false;
+      if (answer === "B") return this.skip();
+    }
+    const { lacks, there } = skillOf(m.facts, place);
+    if (lacks.length > 0) return this.afterFailure(this.blockedBy(`lacks ${lacks.join()}`));
+    if (row.proof && there.length > 0 && !wanted && this.isOwnWork(place)) {
+      const answer = this.ask(this.question("artifacts-exist", "ABC", "A", entered));
+      if (answer === undefined) return false;
+      if (answer === "C") return this.skip();
+    }
+    this.at({ status: "in_progress", phase: 0, retry: 0 }, "started", () => {
+      this.leaveSession();
+      m.occasion = m.count;
+      m.since ??= this.day;
+    });
+    return true;
+  }
+
+  /** What lies there is of this stretch: not of the cycle or the flow before. */
+  private isOwnWork({ step, cycle }: Place): boolean {
+    const { entry, redoneUntil } = this.m;
+    return (cycle === 1 && entry === undefined) || order(step) < order(redoneUntil ?? "0");
+  }
+
+  private blockedBy(why: string): Question {
+    return this.question("skill-blocked", "ABC", "C", `${this.m.occasion} ${why}`);
+  }
+
+  private underWay(place: Place): boolean {
+    const { m, way } = this;
+    if (way.stopping) return this.restOn("stopped");
+    const { lacks } = skillOf(m.facts, place);
+    if (!m.session && lacks.length > 0)
+      return this.afterFailure(this.blockedBy(`lacks ${lacks.join()}`));
+    switch (m.session?.ended) {
+      case "asked":
+        if (this.ask(this.question("skill-gate", "AB", "A", `session ${m.sessions}`)) === undefined)
+          return false;
+        break;
+      case "limited":
+        if ((m.session.until ?? 0) <= m.hours) break;
+        if (!way.waits) return this.restOn("parked");
+        m.hours = m.session.until ?? 0;
+        break;
+      case "unable":
+        return this.afterFailure(this.blockedBy("unable"));
+      case "stuck":
+        if (m.stuck <= 2) break;
+        return this.afterFailure(this.question("stuck", "ABC", "A", `${m.occasion}`));
+    }
+    this.say("session", () => {
+      m.sessions++;
+      m.session = {};
+    });
+    return this.restOn("working");
+  }
+
+  /** A) once more B) without it C) not now. */
+  private afterFailure(question: Question): boolean {
+    const { m } = this;
+    const place = m.place as Place;
+    const key = this.ask(question);
+    if (key === undefined) return false;
+    if (key === "A") return this.reopen(place.step, "retry");
+    if (key === "C") return this.abort();
+    if (question.kind !== "stuck") return this.skip();
+    this.at({ phase: place.phase + 1 }, "sub-step skipped", () => (m.stuck = 0));
+    return true;
+  }
+
+  // ── how a skill ends ─────────────────────────────────────────────────────────────────────────
+
+  private ended(action: AgentAction): void {
+    const { m } = this;
+    const place = m.place as Place;
+    const says = action.do === "finish" ? action.says : undefined;
+    if (action.do === "finish" || action.do === "stray")
+      m.facts = workDone(m.facts, place, { day: this.day, says });
+    const how =
+      { ask: "asked", limit: "limited", stop: "stopped" }[action.do as string] ?? action.do;
+    const end = (as: string, and?: () => void): void =>
+      this.say(`ended ${as}`, () => {
+        m.session = { ...m.session, ended: as };
+        m.occasion = m.count;
+        and?.();
+      });
+    switch (action.do) {
+      case "finish":
+      case "claim": {
+        const { proof, end: proves } = rowOf(place);
+        // A skill that says so is believed about a day on which another has ended, too.
+        const look = { ...this.look(), dated: () => this.hasRetro(new Set()) };
+        if ((proof && !proof(look)) || (proves && !proves(look))) {
+          end("failed");
+          this.failure(false);
+          break;
+        }
+        const reports = place.flow === "meta-repo" && place.step === "3" ? driftSaid(says) : [];
+        end("done", () => m.said.set(place.step, reports));
+        this.complete();
+        break;
+      }
+      case "stray":
+      case "fail":
+      case "corrupt":
+        end("failed");
+        this.failure(action.do === "corrupt");
+        break;
+      case "limit":
+        end(how, () => (m.session = { ...m.session, until: m.hours + 1 }));
+        break;
+      case "stuck":
+        end(how, () => m.stuck++);
+        break;
+      case "stop":
+        this.way.stopping = true;
+        end(how);
+        break;
+      default:
+        end(how);
+    }
+    this.goOn();
+  }
+
+  private failure(corrupt: boolean): void {
+    const { m } = this;
+    const { retry, step } = m.place as Place;
+    if (retry < 3) {
+      this.at({ retry: retry + 1 }, "retried");
+      if (corrupt) this.at({ phase: 0 }, "at 0", () => (m.stuck = 0));
+      return;
+    }
+    const series = (m.series.get(step) ?? 0) + 1;
+    this.at({ status: "failed" }, "failed", () => {
+      m.series.set(step, series);
+      m.occasion = m.count;
+    });
+    if (series === 3) this.say("broken");
+  }
+
+  // ── what people want ─────────────────────────────────────────────────────────────────────────
+
+  private wanted(action: Extract<Action, { do: "skip" | "back" | "rollback" }>): boolean {
+    const { m } = this;
+    const { flow, step, status } = m.place as Place;
+    const kind = { skip: "skip-step", back: "go-back", rollback: "rollback" }[action.do];
+    let to: string | undefined;
+    if (action.do === "skip") {
+      if (step === "done" || status === "completed" || status === "skipped")
+        return this.restOn("refused");
+    } else {
+      to = backFrom(flow, step, m.entry, action.to);
+      if (to === undefined) return this.restOn("refused");
+    }
+    const cause = `${m.occasion}${to === undefined ? "" : ` ${to}`}`;
+    const question = {
+      ...this.question(kind, "AB", "B", cause, { destructive: true }),
+      ...(to !== undefined && { to }),
+    };
+    const known = m.asked.get(question.id);
+    if (known?.state === "answered") return true;
+    if (!known) this.putOnRecord(question);
+    if (action.key === undefined) return this.restOn("asking", question);
+    m.answers.set(question.id, action.key);
+    this.answered(m.asked.get(question.id) as Question & { state: "open" }, action.key);
+    return true;
+  }
+
+  /** What an answer brings about at once, if the flow is still where it was asked. */
+  private answered(question: Question & { state: string }, key: string): void {
+    const { m } = this;
+    this.say(`answered ${question.kind} ${key}`, () => (question.state = "answered"));
+    const { place } = m;
+    const { about, kind, to } = question;
+    if (kind === "unknown-status") {
+      const status = { A: "in_progress", B: "not_started" }[key] ?? "completed";
+      this.at({ status }, `status ${status}`);
+    }
+    const same =
+      about.flow === place?.flow && about.step === place.step && about.cycle === place.cycle;
+    if (key !== "A" || !same) return;
+    if (kind === "skip-step") this.skip();
+    if (kind === "go-back") this.reopen(to as string, "back");
+    if (kind === "rollback") this.say(`rollback ${to}`, () => (m.rollingBack = to as string));
+  }
+
+  // ── questions ────────────────────────────────────────────────────────────────────────────────
+
+  private question(
+    kind: string,
+    keys: string,
+    recommends: string,
+    cause: string,
+    more: { destructive?: boolean; about?: Question["about"] } = {},
+  ): Question {
+    const { flow, step, cycle } = more.about ?? (this.m.place as Place);
+    const id = `${kind} ${flow} ${step} ${cycle} ${cause}`;
+    return { id, kind, keys, recommends, about: { flow, step, cycle }, ...more };
+  }
+
+  /** Asked once, ever; undefined: nobody has answered, and it rests on that. */
+  private ask(question: Question): string | undefined {
+    const { m } = this;
+    const known = m.asked.get(question.id);
+    if (known?.state === "answered") return m.answers.get(question.id);
+    if (known?.state !== "open") this.putOnRecord(question);
+    if (!m.answers.has(question.id)) {
+      if (!this.way.decides || question.destructive) {
+        this.restOn("asking", question);
+        return undefined;
+      }
+      m.answers.set(question.id, question.recommends);
+    }
+    const key = m.answers.get(question.id) as string;
+    this.answered(m.asked.get(question.id) as Question & { state: "open" }, key);
+    return key;
+  }
+
+  private putOnRecord(question: Question): void {
+    this.say(`asked ${question.kind}`, () =>
+      this.m.asked.set(question.id, { ...question, state: "open" }),
+    );
+  }
+
+  /** Four at a time: behind the last letter are those that are left. */
+  private choose(
+    places: readonly string[],
+    cause: string,
+    about?: Question["about"],
+  ): string | undefined {
+    const shown = places.length > 4 ? 4 : places.length;
+    const { flow, cycle } = about ?? (this.m.place as Place);
+    const key = this.ask(
+      this.question("which-step", "ABCD".slice(0, shown), "A", `${cause}: ${places.join(" ")}`, {
+        about: { flow, step: "", cycle },
+      }),
+    );
+    if (key === undefined) return undefined;
+    if (places.length > 4 && key === "D") return this.choose(places.slice(3), cause, about);
+    return places["ABCD".indexOf(key)];
+  }
+
+  // ── what changes ─────────────────────────────────────────────────────────────────────────────
+
+  private enter(
+    step: string,
+    how: {
+      boundary?: boolean | undefined;
+      newCycle?: boolean | undefined;
+      corrected?: true;
+      answered?: true;
+      onward?: true;
+      skips?: readonly string[];
+    },
+  ): void {
+    const { m } = this;
+    const before = m.place as Place;
+    const flow = how.onward ? "existing-code" : before.flow;
+    const cycle = how.onward ? 1 : before.cycle + (how.newCycle ? 1 : 0);
+    const isNew = flow !== before.flow || cycle !== before.cycle;
+    this.say(`entered ${flow} ${step} ${cycle}`, () => {
+      const status = step === "done" ? "completed" : "not_started";
+      m.place = { flow, step, status, retry: 0, cycle, phase: 0 };
+      this.leaveSession();
+      m.occasion = m.enteredAt = m.count;
+      m.restsAt = how.boundary || (how.newCycle && !how.corrected && !how.answered) ? m.count : 0;
+      if (flow !== before.flow)
+        Object.assign(m, { ...nobody(), occasion: m.count, enteredAt: m.count });
+      if (isNew) {
+        m.since = this.day;
+        m.seen = new Set([...m.facts].filter((fact) => fact.startsWith("retro@")));
+        m.skipped = new Set();
+        m.said = new Map();
+        m.reopened = new Set();
+      }
+      delete m.chosen;
+      if (how.answered || how.onward) m.placed = true;
+      if (how.answered) m.chosen = step;
+      if (how.onward) {
+        m.entry = step;
+        for (const each of stepsOf(flow)) if (order(each) < order(step)) m.skipped.add(each);
+      }
+      for (const each of how.skips ?? []) m.skipped.add(each);
+      if (isNew || order(step) >= order(m.redoneUntil ?? "0")) delete m.redoneUntil;
+    });
+  }
+
+  private reopen(step: string, how: "retry" | "back" | "rollback" | "re-run"): true {
+    const { m } = this;
+    const before = m.place as Place;
+    this.say(`reopened ${step} ${how}`, () => {
+      const status = how === "retry" || how === "rollback" ? "in_progress" : "not_started";
+      m.place = { ...before, step, status, retry: 0, phase: how === "retry" ? before.phase : 0 };
+      this.leaveSession();
+      m.occasion = m.count;
+      if (how !== "retry") m.enteredAt = m.count;
+      if (how === "back" || how === "rollback") {
+        if (order(before.step) > order(m.redoneUntil ?? "0")) m.redoneUntil = before.step;
+      }
+      if (how !== "retry" || (m.series.get(step) ?? 0) >= 3) m.series.delete(step);
+      m.placed = true;
+      m.reopened.add(step);
+      m.skipped.delete(step);
+      delete m.rollingBack;
+      delete m.chosen;
+    });
+    return true;
+  }
+
+  private complete(): true {
+    const { m } = this;
+    this.at({ status: "completed", retry: 0 }, "completed", () => {
+      const { step } = m.place as Place;
+      m.placed = false;
+      m.reopened.delete(step);
+      m.series.delete(step);
+      delete m.chosen;
+      m.occasion = m.count;
+    });
+    return true;
+  }
+
+  private skip(): true {
+    const { m } = this;
+    this.at({ status: "skipped", retry: 0 }, "skipped", () => {
+      const { step } = m.place as Place;
+      this.leaveSession();
+      m.placed = true;
+      m.reopened.delete(step);
+      m.skipped.add(step);
+      m.occasion = m.count;
+    });
+    return true;
+  }
+
+  private abort(): true {
+    this.say("aborted", () => (this.m.abortedAt = this.m.occasion = this.m.count));
+    return true;
+  }
+
+  private leaveSession(): void {
+    delete this.m.session;
+    this.m.stuck = 0;
+  }
+
+  private at(change: Partial<Place>, token: string, and?: () => void): void {
+    this.say(token, () => {
+      this.m.place = { ...(this.m.place as Place), ...change };
+      and?.();
+    });
+  }
+
+  private say(token: string, change?: () => void): void {
+    if (this.told.length >= this.most) throw new Died();
+    this.told.push(token);
+    this.m.count++;
+    change?.();
+  }
+
+  private restOn(rest: string, asks?: Question): false {
+    this.m.rest = rest;
+    if (asks) this.m.asks = asks;
+    return false;
+  }
+
+  // ── what is seen ─────────────────────────────────────────────────────────────────────────────
+
+  private get day(): number {
+    return Math.floor(this.m.hours / 24);
+  }
+
+  private hasRetro(seen: ReadonlySet<string>): boolean {
+    const { facts, since } = this.m;
+    if (since === undefined) return false;
+    return [...facts].some(
+      (fact) => fact.startsWith("retro@") && Number(fact.slice(6)) >= since && !seen.has(fact),
+    );
+  }
+
+  private look(cycle = this.m.place?.cycle ?? 1): Look {
+    const { facts, said, seen } = this.m;
+    return {
+      cycle,
+      has: (...names) => names.some((name) => isThere(facts, name, cycle)),
+      todo: () => facts.has("todo") || facts.has("test-todo"),
+      report: () => [...facts].some((fact) => fact.startsWith("report")),
+      dated: () => this.hasRetro(seen),
+      said: (what) => [...said.values()].some((each) => each.includes(what)),
+    };
+  }
+}
+
+const statuses = ["not_started", "in_progress", "completed", "skipped", "failed"];
+
+/** What a project knows of a flow that it has just come to. */
+const nobody = () => ({
+  reopened: new Set<string>(),
+  placed: false,
+  seen: new Set<string>(),
+  said: new Map<string, string[]>(),
+  series: new Map<string, number>(),
+  stuck: 0,
+  occasion: 0,
+  enteredAt: 0,
+  restsAt: 0,
+  abortedAt: 0,
+});
+
+export const driftSaid = (says: "yes" | "no" | undefined): string[] =>
+  says === "yes" ? ["document-drift"] : says === "no" ? ["cicd-drift"] : [];
+
+/** So many steps before this one, within the stretch that the project is in. */
+export function backFrom(
+  flow: string,
+  step: string,
+  entry: string | undefined,
+  by: number,
+): string | undefined {
+  const steps = stepsOf(flow);
+  const at = step === "done" ? steps.length : steps.indexOf(step);
+  const to = steps[at - by];
+  const number = Math.min(at + 1, steps.length);
+  const part = (flows[flow]?.parts ?? []).find(
+    ([from, until]) => number >= from && number <= until,
+  );
+  const first = Math.max(part?.[0] ?? 1, entry === undefined ? 0 : order(entry));
+  return to === undefined || order(to) < first ? undefined : to;
+}

@@ -295,6 +295,8 @@ interface Memory {
   facts: Set<string>;
   hours: number;
   place?: Place;
+  /** What the file says: after a kill it may be behind. Absent: there is none. */
+  shown?: Place;
   /** Bytes that we never wrote. */
   edit?: Edit;
   /** What people did. */
@@ -316,6 +318,7 @@ interface Memory {
   count: number;
   occasion: number;
   enteredAt: number;
+  adoptedAt: number;
   restsAt: number;
   abortedAt: number;
   begun: number;
@@ -324,7 +327,7 @@ interface Memory {
   rest: string;
   /** The question on which it rests. */
   asks?: Question;
-  past: ReadonlySet<string>[];
+  past: { readonly facts: ReadonlySet<string>; readonly place: Place }[];
 }
 interface Way {
   readonly through: boolean;
@@ -334,6 +337,8 @@ interface Way {
 }
 
 class Died extends Error {}
+const isInvocation = (action: Action): boolean =>
+  ["start", "skip", "back", "rollback"].includes(action.do);
 const opening = ["which-flow", "which-step", "unknown-status"];
 
 export class FlowModel {
@@ -353,6 +358,7 @@ export class FlowModel {
       sessions: 0,
       count: 0,
       begun: 0,
+      adoptedAt: 0,
       asked: new Map(),
       answers: new Map(),
       rest: "fresh",
@@ -390,7 +396,10 @@ export class FlowModel {
       if (!(error instanceof Died)) throw error;
     }
     if (most < Infinity) this.died();
-    if (this.m.rest !== "working" && !this.m.edit) this.m.past.push(new Set(this.m.facts));
+    else if (this.m.place && (this.told.length > 0 || isInvocation(action)) && !this.m.edit)
+      this.m.shown = this.m.place;
+    const { rest, edit, place, facts } = this.m;
+    if (rest !== "working" && !edit && place) this.m.past.push({ facts: new Set(facts), place });
     return this.told;
   }
 
@@ -421,12 +430,15 @@ export class FlowModel {
         if (!atWork && m.place) m.edit = { ...m.edit, ...action.as };
         return;
       case "lose-file":
-        if (!atWork) delete m.edit;
+        if (atWork) return;
+        delete m.edit;
+        delete m.shown;
         return;
       case "checkout": {
         const then = m.past.at(-action.back);
         if (atWork || !m.place || !then) return;
-        m.facts = new Set(then);
+        m.facts = new Set(then.facts);
+        m.shown = then.place;
         delete m.edit;
         return;
       }
@@ -477,18 +489,16 @@ export class FlowModel {
     const { m } = this;
     const { place, edit } = m;
     if (!place || !edit) return;
-    const flow = edit.flow ?? place.flow;
+    const file = { ...place, ...m.shown, ...edit };
+    const { flow } = file;
     const hasCycles = flow === "existing-code";
     this.say("adopted", () => {
       m.place = {
-        ...place,
-        flow,
-        step: edit.step ?? place.step,
-        status: edit.status ?? place.status,
-        retry: edit.retry ?? place.retry,
-        cycle: hasCycles ? place.cycle : 1,
+        ...file,
+        cycle: hasCycles ? file.cycle : 1,
       };
       delete m.edit;
+      m.adoptedAt = m.count;
       if (flow !== place.flow) {
         Object.assign(m, nobody());
         for (const key of [
@@ -521,7 +531,7 @@ export class FlowModel {
         continue;
       }
       if (!statuses.includes(m.place.status)) {
-        const question = this.question("unknown-status", "ABC", "A", `adopted`);
+        const question = this.question("unknown-status", "ABC", "A", `${m.adoptedAt}`);
         if (this.ask(question) === undefined) return false;
         continue;
       }
@@ -1156,6 +1166,7 @@ export class FlowModel {
 
   private say(token: string, change?: () => void): void {
     if (this.told.length >= this.most) throw new Died();
+    if (this.told.length > 500) throw new Error("the model does not come to rest");
     this.told.push(token);
     this.m.count++;
     change?.();

@@ -85,7 +85,12 @@ async function step(
     const said = error instanceof Error ? error.message : String(error);
     return { kind: `it broke: ${said}`, what: said };
   }
-  const expected = model.apply(action, done.died ? done.told.length : Infinity);
+  let expected: string[];
+  try {
+    expected = model.apply(action, done.died ? done.told.length : Infinity);
+  } catch (error) {
+    return { kind: "the model broke", what: String(error) };
+  }
   if (found) {
     found.tally.actions++;
     found.tally.events += done.told.length;
@@ -136,8 +141,20 @@ export async function killed(
   await calm.apply(last);
   const { died, told } = await hurt.apply({ ...last, dies: record });
   if (!died) return undefined;
-  const again = startedBy(last) ?? { do: "start" };
+  // What a person wanted is on record with the answer; before that it is typed once more.
+  const isHeard = last.do !== "start" && told.some((token) => token.startsWith("answered"));
+  const again: Action = isHeard ? { do: "start" } : (startedBy(last) ?? { do: "start" });
+  const before = hurt.log.length;
   await hurt.apply(again, { again: true });
+  // Whatever starts looks at the folders: what they have to say is not what the kill has done.
+  const isCorrected = hurt.log
+    .slice(before)
+    .some(
+      (event) =>
+        (event.type === "step-entered" && event.why === "corrected") ||
+        (event.type === "decision-asked" && event.decision.kind === "which-step"),
+    );
+  if (isCorrected) return undefined;
   if (
     hurt.rest === "working" &&
     !startedBy(last) &&

@@ -41,6 +41,8 @@ import {
   workDone,
 } from "./flow-model.ts";
 
+/** More than any history of ours can bring about. */
+const mostEvents = 3000;
 const stateFile = "_docs/_autodev_state.md";
 
 class Died extends Error {}
@@ -98,10 +100,14 @@ export class FlowWorld {
       else if (!(error instanceof Asking)) throw error;
     }
     if (died) [this.rest, this.asks] = ["killed", undefined];
-    if (!died && this.log.length > before) this.show();
+    const isInvocation = ["start", "skip", "back", "rollback"].includes(action.do);
+    if (!died && (this.log.length > before || (isInvocation && !this.atWork))) this.show();
     const untouched = this.file === undefined || this.renderings.has(this.file);
-    if (this.rest !== "working" && untouched)
-      this.past.push({ facts: this.facts, file: this.shownAs() ?? "" });
+    const file = this.shownAs();
+    if (this.rest !== "working" && untouched && file !== undefined) {
+      this.renderings.add(file);
+      this.past.push({ facts: this.facts, file });
+    }
     const told = this.log.slice(before).flatMap((event) => tokenOf(event, this.kinds));
     return { told, died };
   }
@@ -232,7 +238,6 @@ export class FlowWorld {
         ...effectsOf(this.state, decision, answer.key),
       ]);
     }
-    this.show();
   }
 
   private open(): void {
@@ -272,7 +277,6 @@ export class FlowWorld {
         default:
           throw new Error(`nobody has given a reason to ${move.is}`);
       }
-      this.show();
     }
   }
 
@@ -400,6 +404,7 @@ export class FlowWorld {
 
   private record(events: readonly Event[]): void {
     if (this.left-- <= 0) throw new Died();
+    if (this.log.length > mostEvents) throw new Error("it does not come to rest");
     for (const event of events) {
       const recorded = {
         ...event,
@@ -455,8 +460,10 @@ export class FlowWorld {
   private show(): void {
     const text = this.shownAs();
     if (text === undefined) return;
+    const isNew = !this.renderings.has(text);
     this.renderings.add(text);
     this.file = text;
+    if (!isNew) return;
     const parsed = parseStateFile(text, stateFile);
     const read = parsed.ok ? readPosition(parsed.value, stateFile).state : undefined;
     const { flow } = this.state;
@@ -468,8 +475,12 @@ export class FlowWorld {
       this.breaches.push("the state file says another sub-step");
   }
 
+  private rendered: { of: ProjectState; text: string | undefined } | undefined;
+
   private shownAs(): string | undefined {
-    return renderedStateFile(this.state)?.text;
+    if (this.rendered?.of !== this.state)
+      this.rendered = { of: this.state, text: renderedStateFile(this.state)?.text };
+    return this.rendered.text;
   }
 
   // ── what is there ────────────────────────────────────────────────────────────────────────────
@@ -524,16 +535,25 @@ export class FlowWorld {
     };
   }
 
+  private surveyed:
+    | { of: ReadonlySet<string>; docs: Map<string, number>; texts: Map<string, string> }
+    | undefined;
+
   private survey(): Survey {
-    const docs = new Map<string, number>();
-    const texts = new Map<string, string>();
-    for (const fact of this.facts)
-      for (const path of pathsOf(fact)) {
-        const text = textOf(fact, this.facts);
-        docs.set(path, text.length);
-        texts.set(path, text);
-      }
-    if (this.file !== undefined) docs.set("_autodev_state.md", this.file.length);
+    if (this.surveyed?.of !== this.facts) {
+      this.surveyed = { of: this.facts, docs: new Map(), texts: new Map() };
+      for (const fact of this.facts)
+        for (const path of pathsOf(fact)) {
+          const text = textOf(fact, this.facts);
+          this.surveyed.docs.set(path, text.length);
+          this.surveyed.texts.set(path, text);
+        }
+    }
+    const { texts } = this.surveyed;
+    const docs =
+      this.file === undefined
+        ? this.surveyed.docs
+        : new Map(this.surveyed.docs).set("_autodev_state.md", this.file.length);
     const { source, members } = this.root;
     return { docs: docs.size > 0 ? docs : undefined, texts, hasSource: source, members };
   }
@@ -712,7 +732,7 @@ function pathsOf(fact: string): readonly string[] {
 const texts: Readonly<Record<string, readonly (readonly [part: string, text: string])[]>> = {
   architecture: [
     ["ui-yes", "There is a dashboard.\n"],
-    ["ui-no", "It is a library, with no user interface.\n"],
+    ["ui-no", "It is a library without UI.\n"],
   ],
   baseline: [
     ["testable-no", "**Testability**: not testable\n"],

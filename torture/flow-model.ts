@@ -305,6 +305,7 @@ interface Memory {
   redoneUntil?: string;
   chosen?: string;
   placed: boolean;
+  flowChosen?: string;
   entry?: string;
   rollingBack?: string;
   since?: number;
@@ -498,6 +499,7 @@ export class FlowModel {
         cycle: hasCycles ? file.cycle : 1,
       };
       delete m.edit;
+      m.shown = m.place;
       m.adoptedAt = m.count;
       if (flow !== place.flow) {
         Object.assign(m, nobody());
@@ -637,19 +639,12 @@ export class FlowModel {
           ? "existing-code"
           : "greenfield";
     const suite = has("config") || (root.members >= 2 && !root.source);
-    let flow = suite ? "meta-repo" : own;
-    if (suite && (problem || documents)) {
+    if (suite && (problem || documents) && m.flowChosen === undefined) {
       const about = { flow: "", step: "flow", cycle: 1 };
-      const key = this.ask({
-        id: `which-flow ${own}`,
-        kind: "which-flow",
-        keys: "AB",
-        recommends: "A",
-        about,
-      });
-      if (key === undefined) return false;
-      flow = key === "A" ? "meta-repo" : own;
+      const question = { id: `which-flow ${own}`, kind: "which-flow", keys: "AB", recommends: "A" };
+      if (this.ask({ ...question, about, to: own }) === undefined) return false;
     }
+    const flow = m.flowChosen ?? (suite ? "meta-repo" : own);
     const cycles = [...m.facts].map((fact) =>
       Number(/^(?:report|ripple)@(\d+)$/.exec(fact)?.[1] ?? 1),
     );
@@ -986,6 +981,7 @@ export class FlowModel {
     this.say(`answered ${question.kind} ${key}`, () => (question.state = "answered"));
     const { place } = m;
     const { about, kind, to } = question;
+    if (kind === "which-flow") m.flowChosen = key === "A" ? "meta-repo" : (to as string);
     if (kind === "unknown-status") {
       const status = { A: "in_progress", B: "not_started" }[key] ?? "completed";
       this.at({ status }, `status ${status}`);

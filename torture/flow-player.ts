@@ -132,7 +132,8 @@ export async function killed(
   record: number,
 ): Promise<Divergence | undefined> {
   const last = actions.at(-1);
-  if (!last) return undefined;
+  // What a person types is typed once more, or not, by whether it was heard: the model knows.
+  if (!last || ["skip", "back", "rollback"].includes(last.do)) return undefined;
   const [calm, hurt] = [new FlowWorld(begins), new FlowWorld(begins)];
   for (const action of actions.slice(0, -1)) {
     await calm.apply(action);
@@ -141,9 +142,7 @@ export async function killed(
   await calm.apply(last);
   const { died, told } = await hurt.apply({ ...last, dies: record });
   if (!died) return undefined;
-  // What a person wanted is on record with the answer; before that it is typed once more.
-  const isHeard = last.do !== "start" && told.some((token) => token.startsWith("answered"));
-  const again: Action = isHeard ? { do: "start" } : (startedBy(last) ?? { do: "start" });
+  const again: Action = last.do === "start" ? last : { do: "start" };
   const before = hurt.log.length;
   await hurt.apply(again, { again: true });
   // Whatever starts looks at the folders: what they have to say is not what the kill has done.
@@ -157,7 +156,7 @@ export async function killed(
   if (isCorrected) return undefined;
   if (
     hurt.rest === "working" &&
-    !startedBy(last) &&
+    last.do !== "start" &&
     !told.some((token) => token.startsWith("ended"))
   )
     await hurt.apply(last);
@@ -170,9 +169,6 @@ export async function killed(
     history: { begins, actions },
   };
 }
-
-const startedBy = (action: Action): Action | undefined =>
-  ["start", "skip", "back", "rollback"].includes(action.do) ? action : undefined;
 
 // ── the shortest that shows it ─────────────────────────────────────────────────────────────────
 
@@ -291,8 +287,16 @@ const ends: readonly AgentEnd[] = [
   "stop",
 ];
 
-function nextAction(random: Random, model: FlowModel): Action {
+/** `failing`: nothing succeeds for long, and people try again. */
+type Mood = "mixed" | "failing";
+
+function nextAction(random: Random, model: FlowModel, mood: Mood): Action {
   const { rest, place } = model;
+  if (mood === "failing" && random.chance(0.9)) {
+    if (rest === "working") return { do: "fail" };
+    const isAnswered = rest === "asking" && random.chance(0.5);
+    return isAnswered ? { do: "answer", key: "A" } : { do: "start" };
+  }
   if (random.chance(0.12)) return meanwhile(random, place);
   if (rest === "working") return whileAtWork(random);
   if (rest === "asking" && random.chance(0.75))
@@ -373,9 +377,10 @@ export async function randomHistory(
   const begins = beginning(random);
   const [world, model] = [new FlowWorld(begins), new FlowModel(begins)];
   const actions: Action[] = [];
-  const length = random.between(3, 30);
+  const mood = random.chance(0.1) ? "failing" : "mixed";
+  const length = mood === "failing" ? random.between(25, 60) : random.between(3, 30);
   for (let at = 0; at < length; at++) {
-    const calm = at === 0 ? ({ do: "start" } as const) : nextAction(random, model);
+    const calm = at === 0 ? ({ do: "start" } as const) : nextAction(random, model, mood);
     const action = random.chance(0.06) ? { ...calm, dies: random.below(6) } : calm;
     actions.push(action);
     const differs = await step(world, model, action, found);

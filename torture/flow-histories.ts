@@ -28,8 +28,8 @@ import {
 } from "./rig.ts";
 
 const histories = { ci: 2000, full: 100_000 };
-/** Every sequence of so many actions, from each beginning. */
-const lengths = { ci: 3, full: 5 };
+/** Every sequence of so many actions, the first being a start, from each beginning. */
+const lengths = { ci: 4, full: 6 };
 
 export const flowHistories: Row = {
   name: "flow-histories",
@@ -50,31 +50,36 @@ export const flowHistories: Row = {
         }),
       ),
     );
-    return outcomeOf(found, { shortest });
+    return outcomeOf(context, found, { shortest });
   },
 };
 
 /** A few histories of the source with a bug planted in it. */
-export async function playPlanted({ seed }: Context, plant: Plant): Promise<Outcome> {
+export async function playPlanted(context: Context, plant: Plant): Promise<Outcome> {
   const file = await bundle("torture/flow-player.ts", { plant });
   const planted = createRequire(file)(file) as {
     playShare: typeof playShare;
     shortest: typeof shortest;
   };
+  const { seed } = context;
   const share = { seed, from: 0, to: 3000, stride: 1, length: 0, firstOnly: true };
-  return outcomeOf([await planted.playShare(share)], planted);
+  return outcomeOf(context, [await planted.playShare(share)], planted);
 }
 
 /** By its number, or as it was told: `{"begins":…,"actions":[…]}`. */
-async function oneAgain({ seed }: Context, name: string): Promise<Outcome> {
+async function oneAgain(context: Context, name: string): Promise<Outcome> {
   if (!name.startsWith("{")) {
-    const from = Number(name);
-    return outcomeOf([await playShare({ seed, from, to: from + 1, stride: 1, length: 0 })], {
-      shortest,
-    });
+    const [from, { seed }] = [Number(name), context];
+    return outcomeOf(
+      context,
+      [await playShare({ seed, from, to: from + 1, stride: 1, length: 0 })],
+      {
+        shortest,
+      },
+    );
   }
   const divergence = await play(JSON.parse(name) as History);
-  return judged({ histories: 1 }, divergence ? [told(divergence)] : []);
+  return judged({ histories: 1 }, divergence ? [told(context, divergence)] : []);
 }
 
 const inThread = (file: string, workerData: Share): Promise<Found> =>
@@ -83,6 +88,7 @@ const inThread = (file: string, workerData: Share): Promise<Found> =>
   });
 
 async function outcomeOf(
+  context: Context,
   found: readonly Found[],
   by: { shortest: typeof shortest },
 ): Promise<Outcome> {
@@ -94,7 +100,9 @@ async function outcomeOf(
   }
   const failures: string[] = [];
   for (const each of all.values()) {
-    failures.push(`${each.times} times; ${told(await by.shortest(each))}`);
+    failures.push(
+      `${each.times} times; ${told(context, each.index === undefined ? await by.shortest(each) : each)}`,
+    );
   }
   const sum = (name: keyof Tally): number =>
     found.reduce((total, { tally }) => total + tally[name], 0);
@@ -118,5 +126,5 @@ async function outcomeOf(
   );
 }
 
-const told = ({ what, history }: Divergence): string =>
-  `${what}; ${again({ tier: "ci", seed: 1 }, flowHistories.name, `'${JSON.stringify(history)}'`)}`;
+const told = (context: Context, { what, history, index }: Divergence): string =>
+  `${what}; ${again(context, flowHistories.name, `${index ?? `'${JSON.stringify(history)}'`}`)}`;

@@ -4,14 +4,8 @@
  * shortest that still shows it.
  */
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
-import {
-  type Action,
-  type AgentEnd,
-  type Beginning,
-  type Edit,
-  FlowModel,
-  stepsOf,
-} from "./flow-model.ts";
+import { type Action, type AgentEnd, type Edit, FlowModel } from "./flow-model.ts";
+import { type Beginning, stepsOf } from "./flow-tables.ts";
 import { FlowWorld } from "./flow-world.ts";
 import { type Random, randomFrom } from "./rig.ts";
 
@@ -25,6 +19,8 @@ export interface Divergence {
   readonly kind: string;
   readonly what: string;
   readonly history: History;
+  /** Of what the model does not judge: which of the random ones it was. */
+  readonly index?: number;
 }
 
 export interface Share {
@@ -470,7 +466,7 @@ export async function playShare(share: Share): Promise<Found> {
       const random = randomFrom(share.seed, index, 9);
       const elsewhere = await killed(calm, random.below(8));
       tally.kills++;
-      if (elsewhere) note(found, elsewhere);
+      if (elsewhere) note(found, { ...elsewhere, index });
     }
     if (share.firstOnly && found.divergences.size > 0) return found;
   }
@@ -482,7 +478,9 @@ export async function playShare(share: Share): Promise<Found> {
 function calmly({ begins, actions }: History): History {
   const loud = ["add", "delete", "edit", "lose-file", "checkout", "clock", "kill", "answer"];
   const calm = actions.filter(({ do: what }) => what === "answer" || !loud.includes(what));
-  return { begins, actions: calm.map(({ dies: _, ...action }) => action as Action) };
+  const undying = (action: Action): Action =>
+    Object.fromEntries(Object.entries(action).filter(([key]) => key !== "dies")) as Action;
+  return { begins, actions: calm.map(undying) };
 }
 
 if (!isMainThread && parentPort) {

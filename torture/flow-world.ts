@@ -28,18 +28,17 @@ import { renderStateFile } from "../src/core/flow/render.ts";
 import { type FlowOutcome, type Performable, runFlow } from "../src/core/flow/run-flow.ts";
 import { parseStateFile } from "../src/core/flow/state-file.ts";
 import { type Whereabouts, whereabouts } from "../src/core/flow/whereabouts.ts";
+import type { Action, Edit } from "./flow-model.ts";
 import {
-  type Action,
   type Beginning,
   backFrom,
   driftSaid,
-  type Edit,
   type Place,
   skillOf,
   withFact,
   withoutFact,
   workDone,
-} from "./flow-model.ts";
+} from "./flow-tables.ts";
 
 /** More than any history of ours can bring about. */
 const mostEvents = 3000;
@@ -452,6 +451,8 @@ export class FlowWorld {
           this.breaches.push(`step ${event.step} is retried silently`);
         if (this.restsSince === this.limits.begun && this.limits.begun > 0 && !this.limits.through)
           this.breaches.push(`the boundary before step ${event.step} is passed`);
+        return;
+      default:
         return;
     }
   }

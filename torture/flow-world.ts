@@ -87,6 +87,10 @@ export class FlowWorld {
     return { flow: flow.flow, step, status, retry, cycle, phase: subStep.phase };
   }
 
+  get documents(): string {
+    return [...this.facts].sort().join(" ");
+  }
+
   /** What is put on record by it, in the model's words; `died`: the process was killed. */
   async apply(action: Action, { again = false } = {}): Promise<{ told: string[]; died: boolean }> {
     const before = this.log.length;

@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { crashRuns } from "./crash-runs.ts";
 import { crashStates } from "./crash-states.ts";
 import { decisionRaces } from "./decision-races.ts";
+import { flowHistories } from "./flow-histories.ts";
 import { fuzzPlans } from "./fuzz-plans.ts";
 import { fuzzStateFiles } from "./fuzz-state-files.ts";
 import { hostileRepositories } from "./hostile-repositories.ts";
@@ -36,6 +37,7 @@ const rows: readonly Row[] = [
   fuzzPlans,
   hostileRepositories,
   simulatedRuns,
+  flowHistories,
   crashStates,
   killSweep,
   lockRaces,

@@ -8,6 +8,8 @@ import * as path from "node:path";
 import { crash } from "./crash-runs.ts";
 import { enumerate, type Subject } from "./crash-states.ts";
 import { raceAnswers } from "./decision-races.ts";
+import { flowBugs } from "./flow-bugs.ts";
+import { playPlanted } from "./flow-histories.ts";
 import { fuzzPlanted } from "./fuzz-plans.ts";
 import type { fuzz } from "./fuzz-state-files.ts";
 import { sweep } from "./kill-sweep.ts";
@@ -386,7 +388,9 @@ export const plantedBugs: Row = {
 async function catchAll(context: Context): Promise<Outcome> {
   const failures: string[] = [];
   const figures = { planted: 0, caught: 0, "left to the full tier": 0 };
-  for (const { name, guard, plant, slow } of [...bugs, ...verifierBugs]) {
+  const byHistories = flowBugs.map((bug): PlantedBug => ({ ...bug, guard: playPlanted }));
+  const all = [...bugs, ...byHistories, ...verifierBugs];
+  for (const { name, guard, plant, slow } of all) {
     if (context.onlyCase !== undefined && context.onlyCase !== name) continue;
     // Where nothing can be planted, nothing can be caught: that is found out at every tier.
     plantedSource(path.join(repositoryRoot(), plant.file), plant);
@@ -395,8 +399,8 @@ async function catchAll(context: Context): Promise<Outcome> {
       continue;
     }
     figures.planted++;
-    const { onlyCase: _, ...all } = context;
-    const outcome = await guard({ ...all, note: () => {} }, plant);
+    const { onlyCase: _, ...whole } = context;
+    const outcome = await guard({ ...whole, note: () => {} }, plant);
     if (outcome.is === "failed") {
       figures.caught++;
       context.note(`${name}: caught, ${outcome.failures[0]?.slice(0, 120)}`);

@@ -57,11 +57,11 @@ export async function openFlow(
         if (!text.ok) return text;
         const created = await held.record(
           adoption({ ...here, state }, "created", "_docs/_autodev_state.md", text.value),
+          ...(move.then ? [move.then] : []),
         );
         if (!created.ok) return created;
-        said.push(
-          `created _docs/_autodev_state.md: ${state.flow}, step ${state.step} ${state.name}`,
-        );
+        const { flow, step, name } = created.value.flow ?? state;
+        said.push(`created _docs/_autodev_state.md: ${flow}, step ${step} ${name}`);
         break;
       }
       case "move": {

@@ -17,6 +17,8 @@ export interface Course {
   readonly seen?: readonly string[];
   /** A person put the flow where it is: no folder overrules that. */
   readonly placed: boolean;
+  /** Of several places that fitted, a person has chosen this step: it is not left before it is done. */
+  readonly chosen?: string;
   /** Opened again, and not completed since: what lies on disk proves nothing about them. */
   readonly reopened: readonly string[];
   /** Where the flow was when a person went back: the steps before it are done once more. */
@@ -40,8 +42,8 @@ export interface Course {
   readonly session?: SkillSession;
   /** How often the present sub-step was found to go nowhere. */
   readonly stuck: number;
-  /** What skills have said of the project in this cycle. */
-  readonly reports: readonly string[];
+  /** What skills have said of the project in this cycle, by step: the last time is what counts. */
+  readonly reports: Readonly<Record<string, readonly string[]>>;
   /** Completed or rolled back, and in no commit yet. */
   readonly uncommitted?: Uncommitted;
   /** A rollback that was wanted and is not done. */
@@ -93,7 +95,7 @@ export const newCourse = (flow: string): Course => ({
   enteredAt: 0,
   sessions: 0,
   stuck: 0,
-  reports: [],
+  reports: {},
 });
 
 /** `before`: the flow as it was when the event happened. */
@@ -117,8 +119,10 @@ export function evolveCourse(
     case "sub-step-reported":
     case "sub-step-skipped":
       return { ...course, stuck: 0 };
+    case "steps-excused":
+      return { ...course, chosen: before.step };
     case "step-completed": {
-      const { blocker: _, ...rest } = course;
+      const { blocker: _, chosen: __, ...rest } = course;
       return {
         ...rest,
         placed: false,
@@ -150,7 +154,13 @@ export function evolveCourse(
     case "step-aborted":
       return { ...course, occasion: seq, abortedAt: seq };
     case "step-reopened": {
-      const { blocker: _, rollingBack: __, treats: ___, ...rest } = withoutSession(course);
+      const {
+        blocker: _,
+        rollingBack: __,
+        treats: ___,
+        chosen: ____,
+        ...rest
+      } = withoutSession(course);
       const isRetry = event.how === "retry";
       return {
         ...rest,
@@ -209,7 +219,7 @@ export function evolveCourse(
         ...ended,
         occasion: seq,
         stuck: how === "stuck" ? course.stuck + 1 : course.stuck,
-        ...(reports && { reports: [...new Set([...course.reports, ...reports])] }),
+        ...(how === "done" && { reports: { ...course.reports, [before.step]: reports ?? [] } }),
       };
     }
     default:
@@ -231,6 +241,7 @@ function entered(
     blocker: __,
     treats: ___,
     redoneUntil: ____,
+    chosen: _____,
     ...rest
   } = withoutSession(base);
   const { agent, id } = course?.session ?? {};
@@ -243,7 +254,8 @@ function entered(
     }),
     // What a person has skipped on the way here stays skipped; being chained is nobody's act.
     placed: why === "answered" || why === "onward" ? true : base.placed,
-    ...(isNew && { since: at, reports: [], reopened: [], seen: event.seen ?? [] }),
+    ...(why === "answered" && { chosen: step }),
+    ...(isNew && { since: at, reports: {}, reopened: [], seen: event.seen ?? [] }),
     ...(base.redoneUntil !== undefined && !isNew && numberOf(step) < numberOf(base.redoneUntil)
       ? { redoneUntil: base.redoneUntil }
       : {}),
@@ -262,7 +274,8 @@ function adopted(
   const known = course?.flow === state.flow ? course : undefined;
   const base = known ?? { ...newCourse(state.flow), sessions: course?.sessions ?? 0 };
   if (known && before?.step === state.step && before.cycle === state.cycle) return known;
-  return { ...withoutSession(base), placed: false, occasion: seq, enteredAt: seq };
+  const { chosen: _, ...rest } = withoutSession(base);
+  return { ...rest, placed: false, occasion: seq, enteredAt: seq };
 }
 
 const uncommitted = (

@@ -7,6 +7,7 @@
 import { type Course, numberOf } from "./course.ts";
 import {
   afterStep,
+  datedIn,
   type Flow,
   holds,
   type Step,
@@ -19,29 +20,33 @@ import { awaitingInvocation, type FlowState, type SubStep } from "./state.ts";
 
 export type Check =
   | { readonly is: "agrees" }
-  /** The flow is at `to` in truth; undefined: at its end. */
-  | {
-      readonly is: "elsewhere";
-      readonly to: Step | undefined;
-      /** The step that is proven, where it goes on behind one. */
-      readonly by?: Step;
-      readonly line: string;
-    }
+  /** The flow is there in truth. */
+  | { readonly is: "elsewhere"; readonly to: Onward; readonly line: string }
   /** The skill's own file knows better how far it has come. */
   | { readonly is: "further"; readonly subStep: SubStep; readonly line: string }
   /** Several places fit; only a person knows. `owed`: whose artifacts are not there. */
   | {
       readonly is: "doubtful";
       readonly places: readonly Step[];
+      /** The last of them, where it is behind a step that is proven. */
+      readonly onward?: Onward;
       readonly owed: readonly Step[];
       readonly line: string;
     };
+
+export interface Onward {
+  /** Undefined: the flow's end. */
+  readonly step: Step | undefined;
+  readonly cycle: number;
+  /** Of a new cycle: what has a date in its name already. */
+  readonly seen?: readonly string[];
+}
 
 export const timeOf = ({ cycle }: FlowState, course: Course | undefined): Time => ({
   cycle,
   ...(course?.since !== undefined && { since: course.since }),
   ...(course?.seen && { seen: course.seen }),
-  ...(course && { reported: course.reports }),
+  ...(course && { reported: Object.values(course.reports).flat() }),
 });
 
 const agrees: Check = { is: "agrees" };
@@ -67,33 +72,38 @@ export function crossCheck(
     if (step.done === undefined || !holds(step.done, survey, time)) return false;
     return index > at || isProvenHere(step, state, course, survey, time);
   };
-  const proven = isRedone(here, course)
+  const isWanted = isRedone(here, course) || course?.chosen === here.step;
+  const proven = isWanted
     ? -1
     : steps.findLastIndex((step, index) => index >= at && proves(step, index));
+  // What is called complete has to be there as well.
+  const past = state.status === "completed" ? at + 1 : at;
   const owed = steps.filter(
-    (step, index) => index < Math.max(at, proven) && isOwed(step) && !isMet(step, index < at),
+    (step, index) => index < Math.max(past, proven) && isOwed(step) && !isMet(step, index < past),
   );
   const [first] = owed;
-  const missing = first && steps.indexOf(first) < at ? first : undefined;
+  const missing = first && steps.indexOf(first) < past ? first : undefined;
   const ahead = proven < 0 ? undefined : (steps[proven] as Step);
-  const onward = ahead && afterStep(flow, ahead.step)?.step;
+  const onward = ahead && behind(flow, ahead, state, survey);
 
   if (!ahead && !missing) return ownProgress(here, state, survey) ?? agrees;
   const said = `the state says step ${here.step} ${here.name}`;
   if (ahead && !first) {
-    const line = `what step ${ahead.step} ${ahead.name} leaves is there, but ${said}: ${onward ? `the flow goes on at ${onward.step} ${onward.name}` : "the flow is done"}`;
-    return { is: "elsewhere", to: onward, by: ahead, line };
+    const to = onward ?? { step: undefined, cycle: state.cycle };
+    const line = `what step ${ahead.step} ${ahead.name} leaves is there, but ${said}: ${to.step ? `the flow goes on at ${to.step.step} ${to.step.name}` : "the flow is done"}`;
+    return { is: "elsewhere", to, line };
   }
   const lacks = first && `what step ${first.step} ${first.name} leaves is not there`;
   if (missing && !ahead && !course?.placed) {
     const line = `${lacks}, but ${said}: the flow goes back to ${missing.step} ${missing.name}`;
-    return { is: "elsewhere", to: missing, line };
+    return { is: "elsewhere", to: { step: missing, cycle: state.cycle }, line };
   }
-  const places = [...new Set([first, here, onward])].filter((step) => step !== undefined);
+  const places = [...new Set([first, here, onward?.step])].filter((step) => step !== undefined);
   if (places.length < 2) return agrees;
   return {
     is: "doubtful",
     places,
+    ...(onward && { onward }),
     owed,
     line: `${lacks}, but ${ahead ? `what step ${ahead.step} ${ahead.name} leaves is` : said}`,
   };
@@ -129,6 +139,13 @@ function subStepIn(text: string): SubStep | undefined {
   }
 }
 
+function behind(flow: Flow, step: Step, state: FlowState, survey: Survey): Onward {
+  const next = afterStep(flow, step.step);
+  if (next?.cycle !== "next") return { step: next?.step, cycle: state.cycle };
+  const seen = datedIn(flow, survey, state);
+  return { step: next.step, cycle: state.cycle + 1, seen };
+}
+
 /** On the way back to where the flow was: what lies there is from before. */
 export const isRedone = ({ step }: Step, course: Course | undefined): boolean =>
   course?.reopened.includes(step) === true ||
@@ -148,16 +165,17 @@ function isProvenHere(
 }
 
 /** Where the flow goes on, by what the folders say to it. */
-export const placeAfter = (state: FlowState, check: Check | undefined): FlowState =>
-  check?.is === "elsewhere"
-    ? {
-        ...state,
-        step: check.to?.step ?? "done",
-        name: check.to?.name ?? "Done",
-        status: check.to ? "not_started" : "completed",
-        subStep: awaitingInvocation,
-        retryCount: 0,
-      }
-    : check?.is === "further"
-      ? { ...state, subStep: check.subStep }
-      : state;
+export function placeAfter(state: FlowState, check: Check | undefined): FlowState {
+  if (check?.is === "further") return { ...state, subStep: check.subStep };
+  if (check?.is !== "elsewhere") return state;
+  const { step, cycle } = check.to;
+  return {
+    ...state,
+    step: step?.step ?? "done",
+    name: step?.name ?? "Done",
+    status: step ? "not_started" : "completed",
+    subStep: awaitingInvocation,
+    retryCount: 0,
+    cycle,
+  };
+}

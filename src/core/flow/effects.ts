@@ -6,14 +6,15 @@ import type { ProjectState } from "../evolve.ts";
 /** Nothing, if the flow has moved on meanwhile: it was another step that was meant. */
 export function effectsOf(
   { flow, course }: ProjectState,
-  { kind, subject, options }: Pick<Question, "kind" | "options" | "subject">,
+  { kind, subject, cycle, options }: Pick<Question, "kind" | "options" | "subject" | "cycle">,
   key: string,
 ): Event[] {
   if (kind === "unknown-status") {
     return [{ type: "status-set", status: statusMeant[key] ?? "not_started" }];
   }
   const brings = options.find((option) => option.key === key)?.brings;
-  if (!brings || !flow || subject !== `${flow.flow} ${flow.step}`) return [];
+  if (!brings || !flow) return [];
+  if (subject !== `${flow.flow} ${flow.step}` || cycle !== flow.cycle) return [];
   const cleared: Event[] =
     course?.blocker === undefined ? [] : [{ type: "blocker-cleared", text: course.blocker }];
   const { step, name } = brings;

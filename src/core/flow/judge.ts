@@ -64,7 +64,8 @@ export function afterSkill(state: ProjectState, ended: Ended): Event[] {
     case "failed":
       return [over({ reason: end.reason }), ...failure(state, ended, end.reason, end.corrupt)];
     case "done": {
-      const time = timeOf(position, course);
+      // Of two cycles that end on one day the second has the first one's document to improve.
+      const { seen: _, ...time } = timeOf(position, course);
       const { done, finished } = ended.step;
       const proven = (probe: typeof done): boolean =>
         probe === undefined ||

@@ -33,6 +33,8 @@ export interface Scan {
   readonly position: Position;
   /** The folders cannot tell which of these it is. */
   readonly candidates?: readonly Step[];
+  /** Whose proof is missing, though that of a later one is there. */
+  readonly owed?: readonly string[];
   /** Said when the folders alone cannot tell. */
   readonly doubt?: string;
 }
@@ -49,13 +51,13 @@ export function scanPosition(
   const steps = stretchIn(flow, survey, time);
   const met = (step: Step): boolean => step.done !== undefined && holds(step.done, survey, time);
   const proven = steps.findLastIndex(met);
-  const gap = steps.findIndex((step, at) => at < proven && isOwed(step) && !met(step));
-  const candidates =
-    gap >= 0
-      ? [steps[gap] as Step, ...next(flow, steps[proven])]
-      : proven < 0
-        ? steps.slice(0, 1)
-        : openAfter(flow, steps, proven, met);
+  const owed = steps.filter((step, at) => at < proven && isOwed(step) && !met(step));
+  const [gap] = owed;
+  const candidates = gap
+    ? [gap, ...next(flow, steps[proven])]
+    : proven < 0
+      ? steps.slice(0, 1)
+      : openAfter(flow, steps, proven, met);
   const [first] = candidates;
   const position: Position = {
     flow: flow.name,
@@ -71,6 +73,7 @@ export function scanPosition(
   return {
     position,
     candidates,
+    owed: owed.map(({ step }) => step),
     doubt: `the folders cannot tell which step comes next: ${named.join(", ")}`,
   };
 }

@@ -150,7 +150,8 @@ function moveAt(at: Place): FlowMove {
     case "failed":
       return failed(at, step);
     case "in_progress":
-      return underWay(at, step);
+      // What only a person or the next session does is not under way, whoever says so.
+      return step.skill === undefined ? beforeIt(at, step) : underWay(at, step);
     default:
       return beforeIt(at, step);
   }
@@ -159,15 +160,9 @@ function moveAt(at: Place): FlowMove {
 // ── the chain ──────────────────────────────────────────────────────────────────────────────────
 
 function onward(at: Place, step: Step): FlowMove {
-  const { flow, state, course, facts, decided } = at;
-  if (step.asks === "research-round" && state.status === "completed" && isOpenRound(facts.survey)) {
-    const question = researchRound(state, facts.survey, course);
-    const answer = decided(question);
-    if (answer === undefined) return { is: "ask", question };
-    if (answer === "A") return record(reopening(step, "re-run"));
-    const draft = draftsIn(facts.survey).at(-1);
-    if (draft !== undefined) return { is: "promote-draft", draft };
-  }
+  const { flow, state, course, facts } = at;
+  const round = state.status === "completed" ? openRound(at, step) : undefined;
+  if (round) return round;
   const next = afterStep(flow, step.step);
   const { boundary } = step.then ?? {};
   if (!next) return record(entering(flow.name, { step: "done", name: "Done" }, state.cycle));
@@ -185,10 +180,19 @@ function onward(at: Place, step: Step): FlowMove {
   );
 }
 
-const isOpenRound = (survey: Survey): boolean =>
-  draftsIn(survey).length > 0 &&
-  survey.docs?.has("01_solution/solution.md") !== true &&
-  survey.docs?.has("02_document/architecture.md") !== true;
+/** There are drafts, and nobody has said yet that one of them is the solution. */
+function openRound({ state, course, facts, decided }: Place, step: Step): FlowMove | undefined {
+  const { survey } = facts;
+  const draft = draftsIn(survey).at(-1);
+  const isOver = ["01_solution/solution.md", "02_document/architecture.md"].some((file) =>
+    survey.docs?.has(file),
+  );
+  if (step.asks !== "research-round" || draft === undefined || isOver) return undefined;
+  const question = researchRound(state, survey, course);
+  const answer = decided(question);
+  if (answer === undefined) return { is: "ask", question };
+  return answer === "A" ? record(reopening(step, "re-run")) : { is: "promote-draft", draft };
+}
 
 type Entering = Extract<Event, { type: "step-entered" }>;
 
@@ -209,7 +213,8 @@ function atTheEnd({ flow, course, facts, limits }: Place): FlowMove {
   const step = target && stepIn(target, flow.onward?.step ?? "");
   if (!target || !step || course.enteredAt > limits.begun) return rest({ is: "done" });
   const skips = target.steps.slice(0, target.steps.indexOf(step)).map((each) => each.step);
-  return record({ ...entering(target.name, step, 1), why: "onward", skips });
+  const seen = datedIn(target, facts.survey, { cycle: 1 });
+  return record({ ...entering(target.name, step, 1), why: "onward", skips, seen });
 }
 
 // ── before a step ──────────────────────────────────────────────────────────────────────────────
@@ -226,6 +231,10 @@ function beforeIt(at: Place, step: Step): FlowMove {
     if (course.enteredAt > limits.begun || !next) return rest({ is: "round", next });
     return record(entering(flow.name, next, state.cycle));
   }
+  const before = flow.steps.find((each) => afterStep(flow, each.step)?.step === step);
+  // The folders or a person may have brought the flow here past the question.
+  const round = before && !state.skipped.includes(before.step) ? openRound(at, before) : undefined;
+  if (round) return round;
   if (step.applies && !wanted) {
     const time = timeOf(state, course);
     const { yes, no, marker } = step.applies;
@@ -251,8 +260,9 @@ function beforeIt(at: Place, step: Step): FlowMove {
   const { there } = facts.skill;
   if (wanted)
     return record({ ...started, ...(there.length > 0 && { treats: "overwrite" as const }) });
-  // In a later cycle what lies there is of the one before.
-  if (step.done && there.length > 0 && (state.cycle === 1 || isRedone(step, course))) {
+  // In a later cycle what lies there is of the one before, and behind another flow it is that one's.
+  const isFirst = state.cycle === 1 && course.entry === undefined;
+  if (step.done && there.length > 0 && (isFirst || isRedone(step, course))) {
     const question = whatOfArtifacts(step, there, state, course);
     const answer = decided(question);
     if (answer === undefined) return { is: "ask", question };

@@ -5,11 +5,12 @@
 import { type Answer, decisionId, type Question } from "../decision.ts";
 import type { Event } from "../event.ts";
 import type { ProjectState } from "../evolve.ts";
-import type { Check } from "./cross-check.ts";
-import { afterStep, type Flow, type Step } from "./flow.ts";
-import { builtInFlows, flowNamed } from "./flows/index.ts";
+import { numberOf } from "./course.ts";
+import type { Check, Onward } from "./cross-check.ts";
+import type { Flow, Step } from "./flow.ts";
+import { builtInFlows } from "./flows/index.ts";
 import { placesMeant, whichFlow, whichStep } from "./questions.ts";
-import { type FlowState, flowStateAt, knownStatuses } from "./state.ts";
+import { type FlowState, knownStatuses } from "./state.ts";
 import { placeIn, type Whereabouts } from "./whereabouts.ts";
 
 /** The kinds that are asked here, and lapse by themselves when they no longer arise. */
@@ -22,7 +23,8 @@ export const openingKinds: readonly string[] = [
 ];
 
 export type Opening =
-  | { readonly is: "create"; readonly state: FlowState }
+  /** `then`: where a person wants it to be, of the places that the folders leave open. */
+  | { readonly is: "create"; readonly state: FlowState; readonly then?: Event }
   /** The flow is somewhere else than the file says. */
   | { readonly is: "move"; readonly event: Event; readonly line: string }
   | { readonly is: "ask"; readonly id: string; readonly question: Question }
@@ -70,8 +72,9 @@ export function openingMove(
       const why = "the folders cannot tell which step comes next";
       const step = chooseAmong(here.places, { cycle, cause: "scan", why });
       if ("is" in step) return step;
-      const { step: number, name } = step;
-      return { is: "create", state: flowStateAt({ ...here.state, step: number, name }) };
+      const skips = (here.owed ?? []).filter((each) => numberOf(each) < numberOf(step.step));
+      const then = answered(here.state.flow, { step, cycle }, skips);
+      return { is: "create", state: here.state, then };
     }
     return { is: "create", state: here.state };
   }
@@ -86,14 +89,13 @@ export function openingMove(
     const question = whatStatusMeans(here.state, state);
     return { is: "ask", id: decisionId(question, hash), question };
   }
-  return correction(state, check, flows, chooseAmong) ?? { is: "go-on" };
+  return correction(state, check, chooseAmong) ?? { is: "go-on" };
 }
 
 /** What the folders contradict is put right, or put to a person. */
 function correction(
   { flow: position, course }: ProjectState,
   check: Check | undefined,
-  flows: readonly Flow[],
   chooseAmong: (
     places: readonly Step[],
     told: Parameters<typeof whichStep>[2],
@@ -105,25 +107,9 @@ function correction(
     return { is: "move", event: { type: "sub-step-reported", subStep }, line };
   }
   const { flow, cycle } = position;
-  const entering = (
-    to: Step | undefined,
-    cycleThere: number,
-  ): Extract<Event, { type: "step-entered" }> => ({
-    type: "step-entered",
-    flow,
-    step: to?.step ?? "done",
-    name: to?.name ?? "Done",
-    cycle: cycleThere,
-  });
   if (check.is === "elsewhere") {
-    const definition = flowNamed(flow, flows);
-    const last = definition && check.by && afterStep(definition, check.by.step);
-    const next = cycle + (last?.cycle === "next" ? 1 : 0);
-    return {
-      is: "move",
-      event: { ...entering(check.to, next), why: "corrected" },
-      line: check.line,
-    };
+    const event: Event = { ...entering(flow, check.to), why: "corrected" };
+    return { is: "move", event, line: check.line };
   }
   const told = { cycle, cause: `event ${course?.enteredAt ?? 0}`, why: check.line };
   const chosen = chooseAmong(check.places, told);
@@ -133,13 +119,29 @@ function correction(
   if (chosen.step === position.step) {
     return { is: "move", event: { type: "steps-excused", steps: owed }, line };
   }
+  const to = chosen === check.onward?.step ? check.onward : { step: chosen, cycle };
   const skips = owed.includes(chosen.step) ? [] : owed;
-  return {
-    is: "move",
-    event: { ...entering(chosen, cycle), why: "answered", ...(skips.length > 0 && { skips }) },
-    line,
-  };
+  return { is: "move", event: answered(flow, to, skips), line };
 }
+
+const entering = (
+  flow: string,
+  { step, cycle, seen }: Onward,
+): Extract<Event, { type: "step-entered" }> => ({
+  type: "step-entered",
+  flow,
+  step: step?.step ?? "done",
+  name: step?.name ?? "Done",
+  cycle,
+  ...(seen && { seen: [...seen] }),
+});
+
+/** There, because a person said so, and without what is not there of the steps before it. */
+const answered = (flow: string, to: Onward, skips: readonly string[]): Event => ({
+  ...entering(flow, to),
+  why: "answered",
+  ...(skips.length > 0 && { skips: [...skips] }),
+});
 
 type FoundFile = Whereabouts["files"][number];
 

@@ -76,6 +76,18 @@ describe("a file that is not what the journal says", () => {
     expect(verdictOn(text.replace("step: 1", "step: 2"), state)).toBe("to-adopt");
   });
 
+  it("has a step skipped where a person says so in it", () => {
+    const file = { path, text: text.replace("status: in_progress", "status: skipped") };
+    const found = whereabouts({
+      files: [file],
+      everRendered: () => false,
+      gitMoved: () => false,
+      recentRenderings: () => [],
+      survey: () => ({ docs: undefined, texts: new Map(), hasSource: false, members: 0 }),
+    });
+    expect(found.ok && found.value.state.skipped).toEqual(["1"]);
+  });
+
   it("is stale when we wrote it once", () => {
     expect(verdictOn(text.replace("step: 1", "step: 2"), state, { everRendered: () => true })).toBe(
       "stale",

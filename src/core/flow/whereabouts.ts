@@ -67,6 +67,8 @@ export interface Whereabouts {
   readonly fitting?: readonly string[];
   /** More than one: which of these steps it is, only a person can say. */
   readonly places?: readonly Step[];
+  /** Steps before one of those, whose proof is missing. */
+  readonly owed?: readonly string[];
 }
 
 export function whereabouts(facts: Facts): Result<Whereabouts> {
@@ -138,6 +140,7 @@ export function whereabouts(facts: Facts): Result<Whereabouts> {
     files: facts.files,
     fitting,
     ...(scan.candidates && { places: scan.candidates }),
+    ...(scan.owed && { owed: scan.owed }),
   });
 }
 
@@ -199,7 +202,8 @@ function interpret(
   // skipped: within one flow the journal remembers both.
   const same = before?.flow === reading.state.flow ? before : undefined;
   const cycle = generation < 3 && same ? same.cycle : reading.state.cycle;
-  const skipped = [...new Set([...(same?.skipped ?? []), ...reading.state.skipped])];
+  const here = reading.state.status === "skipped" ? [reading.state.step] : [];
+  const skipped = [...new Set([...(same?.skipped ?? []), ...reading.state.skipped, ...here])];
   const state = { ...reading.state, cycle, skipped };
   if (reading.understood) {
     return succeed({

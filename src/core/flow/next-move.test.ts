@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import type { Event, RecordedEvent } from "../event.ts";
+import { evolve, nothingYet, type ProjectState } from "../evolve.ts";
+import { builtInFlows, flowNamed } from "./flows/index.ts";
+import { type FlowFacts, type FlowMove, nextMove } from "./next-move.ts";
+
+const at = "2026-01-01T00:00:00.000Z";
+
+/** Begun by a move to a step, as the folders make it. */
+function stateAfter(flow: string, step: string, ...events: readonly Event[]): ProjectState {
+  const name = flowNamed(flow)?.steps.find((each) => each.step === step)?.name ?? "Done";
+  const entered: Event = { type: "step-entered", flow, step, name, cycle: 1 };
+  return [entered, ...events]
+    .map((event, index) => ({ ...event, seq: index + 1, at, run: "flow" }) as RecordedEvent)
+    .reduce(evolve, nothingYet);
+}
+
+function moveOf(
+  state: ProjectState,
+  files: Readonly<Record<string, string>> = {},
+  skill: Partial<FlowFacts["skill"]> = {},
+): FlowMove {
+  const texts = new Map(Object.entries(files));
+  const docs = new Map([...texts].map(([path, text]) => [path, text.length]));
+  const facts: FlowFacts = {
+    flows: builtInFlows,
+    survey: { docs, texts, hasSource: false, members: 0 },
+    skill: { phases: [], lacks: [], there: [], ...skill },
+    ahead: [],
+  };
+  const limits = {
+    begun: 99,
+    now: at,
+    throughBoundaries: false,
+    commits: false,
+    waits: false,
+    stopping: false,
+  };
+  return nextMove(state, facts, limits, (text) => text);
+}
+
+const asked = (move: FlowMove): string => (move.is === "ask" ? move.question.kind : move.is);
+const status = (word: string): Event => ({ type: "status-set", status: word });
+
+describe("a step that no skill does", () => {
+  it("is not under way, whoever says so", () => {
+    expect(asked(moveOf(stateAfter("meta-repo", "2", status("in_progress"))))).toBe("confirmation");
+    expect(moveOf(stateAfter("meta-repo", "6", status("in_progress")))).toMatchObject({
+      is: "record",
+      events: [{ type: "step-entered", step: "3" }],
+    });
+  });
+});
+
+describe("the decision about another round of research", () => {
+  const draft = { "01_solution/solution_draft01.md": "# A\n" };
+
+  it("is asked before Plan too, however the flow has come there", () => {
+    expect(asked(moveOf(stateAfter("greenfield", "3"), draft))).toBe("research-round");
+  });
+
+  it("is not asked where somebody has skipped research", () => {
+    const skipped: Event = { type: "steps-excused", steps: ["2"] };
+    expect(asked(moveOf(stateAfter("greenfield", "3", skipped), draft))).toBe("record");
+  });
+});
+
+describe("a step that is done only where it has something to do", () => {
+  const plan = (text: string): Readonly<Record<string, string>> => ({
+    "02_document/architecture.md": text,
+  });
+
+  it.each([
+    ["There is a dashboard.", "record"],
+    ["It is a library without UI.", "mark-skipped"],
+    ["It has no user interface.", "conditional-step"],
+    ["It computes.", "conditional-step"],
+  ])("by what is written: %s", (text, move) => {
+    expect(asked(moveOf(stateAfter("greenfield", "4"), plan(text)))).toBe(move);
+  });
+
+  it("goes by what was reported last", () => {
+    const said = (...reports: string[]): Event[] => [
+      { type: "skill-started", session: 1, step: "3", skill: "monorepo-status", agent: "a" },
+      { type: "skill-ended", session: 1, how: "done", ...(reports.length > 0 && { reports }) },
+    ];
+    const entered: Event = {
+      type: "step-entered",
+      flow: "meta-repo",
+      step: "4",
+      name: "Document Sync",
+      cycle: 1,
+    };
+    const round = stateAfter("meta-repo", "3", ...said("document-drift"), entered);
+    expect(moveOf(round)).toMatchObject({ events: [{ type: "step-started" }] });
+    const next = stateAfter("meta-repo", "3", ...said("document-drift"), ...said(), entered);
+    expect(moveOf(next)).toMatchObject({ events: [{ type: "step-skipped" }] });
+  });
+});
+
+describe("a flow that goes on behind another", () => {
+  it("does not take that one's documents for its own", () => {
+    const retro = "06_metrics/retro_2026-01-01.md";
+    const move = moveOf(stateAfter("greenfield", "done"), { [retro]: "# R\n" });
+    expect(move).toMatchObject({ is: "record", events: [{ step: "9", seen: [retro] }] });
+    const onward = move.is === "record" ? move.events : [];
+    const last: Event = {
+      type: "step-entered",
+      flow: "existing-code",
+      step: "17",
+      name: "Retrospective",
+      cycle: 1,
+    };
+    const state = stateAfter("greenfield", "done", ...onward, last);
+    expect(moveOf(state, { [retro]: "# R\n" }, { there: [retro] })).toMatchObject({
+      is: "record",
+      events: [{ type: "step-started" }],
+    });
+  });
+});

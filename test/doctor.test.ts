@@ -400,7 +400,8 @@ describe.concurrent("damage to the state file", () => {
 
     if (code === "state-file-encoding" || code === "state-file-too-large") continue;
     it(`${what}, with no journal: set aside, and the folders decide`, async () => {
-      const repo = makeRepo({ [present]: bytes });
+      const repo = makeRepo();
+      repo.write(present, bytes);
       await expectMended(repo, code, { file: present, line });
       expect(await repo.status()).toMatchObject({ step: "1" });
     });

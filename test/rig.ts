@@ -233,7 +233,7 @@ export function makeRepo(
   const root = makeFolder(name);
   fs.cpSync(template, root, { recursive: true });
   const repo = repoAt(root);
-  const state = files[present] ?? files[former];
+  const state = [files[present], files[former]].find((text) => text?.toString().trim());
   const left = state === undefined ? {} : leftBefore(state.toString());
   for (const [file, content] of Object.entries({ ...left, ...files })) repo.write(file, content);
   return repo;
@@ -282,6 +282,7 @@ const courses: readonly Course[] = [
     ["Run Tests"],
     ["Refactor"],
   ],
+  [["Discover", "_repo-config.yaml"], ["Config Review"]],
   [
     ["New Task", "02_task_plans/feature.md"],
     ["Implement", "03_implementation/implementation_report_feature_cycle{cycle}.md"],

@@ -599,7 +599,8 @@ export class FlowModel {
       if (answer === "B") return this.skip();
     }
     const { lacks, there } = skillOf(m.facts, place);
-    if (lacks.length > 0) return this.afterFailure(this.blockedBy(`lacks ${lacks.join()}`));
+    const without = this.withoutNeeds(place, lacks);
+    if (without !== undefined) return without;
     if (row.proof && there.length > 0 && !wanted && this.isOwnWork(place)) {
       const answer = this.ask(this.question("artifacts-exist", "ABC", "A", entered));
       if (answer === undefined) return false;
@@ -619,6 +620,18 @@ export class FlowModel {
     return (cycle === 1 && entry === undefined) || order(step) < order(redoneUntil ?? "0");
   }
 
+  /** A) go on all the same B) without the step C) not now; undefined: it goes on. */
+  private withoutNeeds({ status }: Place, lacks: readonly string[]): boolean | undefined {
+    const { enteredAt, abortedAt } = this.m;
+    if (lacks.length === 0) return undefined;
+    const cause = `${Math.max(enteredAt, abortedAt)} ${lacks.join()}`;
+    const usual = status === "in_progress" ? "A" : "C";
+    const key = this.ask(this.question("needs-missing", "ABC", usual, cause));
+    if (key === undefined) return false;
+    if (key === "A") return undefined;
+    return key === "B" ? this.skip() : this.abort();
+  }
+
   private blockedBy(why: string): Question {
     return this.question("skill-blocked", "ABC", "C", `${this.m.occasion} ${why}`);
   }
@@ -627,8 +640,8 @@ export class FlowModel {
     const { m, way } = this;
     if (way.stopping) return this.restOn("stopped");
     const { lacks } = skillOf(m.facts, place);
-    if (!m.session && lacks.length > 0)
-      return this.afterFailure(this.blockedBy(`lacks ${lacks.join()}`));
+    const without = m.session ? undefined : this.withoutNeeds(place, lacks);
+    if (without !== undefined) return without;
     switch (m.session?.ended) {
       case undefined:
         break;

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type FlowProject, makeFlowProject } from "./flow-rig.ts";
-import { plainEnvironment, present, type Ran, sleep } from "./rig.ts";
+import { makeRepo, plainEnvironment, present, type Ran, sleep, stateText } from "./rig.ts";
 
 const patience = 300_000;
 
@@ -247,4 +247,41 @@ describe("people", () => {
     },
     patience,
   );
+
+  it("say which step it is, where neither the state file nor the folders do", async () => {
+    const repo = makeRepo({
+      [present]: stateText("flow: greenfield\nstep: 7\nname: Run Tests\nstatus: in_progress\n"),
+    });
+    for (const file of ["restrictions", "acceptance_criteria", "input_data/one"]) {
+      repo.write(`_docs/00_problem/${file}.md`, "# There\n");
+    }
+    repo.write("_docs/01_solution/solution_draft01.md", "# A draft\n");
+    repo.write(present, repo.read(present).replace("step: 7", "step: 99"));
+    const ran = await repo.autodev("--no-input");
+    expect(ran.code, ran.all).toBe(3);
+    expect(ran.err).toContain("neither the state file nor the folders say which step it is");
+    expect(ran.err).toContain("A) Step 7 Run Tests");
+    const [open] = (await repo.status()).decisions;
+    expect((await repo.autodev("decide", open?.id ?? "", "B")).code).toBe(0);
+    expect((await repo.autodev()).code).toBe(0);
+    expect(await repo.status()).toMatchObject({ step: "8", status: "not_started" });
+  });
+
+  it("can want the same twice; what lapsed is not open any more", async () => {
+    const repo = makeRepo({
+      [present]: stateText("flow: greenfield\nstep: 1\nname: Problem\nstatus: not_started\n"),
+    });
+    expect((await repo.autodev("skip", "--no-input")).code).toBe(3);
+    const [open] = (await repo.status()).decisions;
+    expect((await repo.autodev("decide", open?.id ?? "", "B")).code).toBe(0);
+    expect((await repo.autodev("skip", "--no-input")).code).toBe(3);
+    expect((await repo.status()).decisions).toHaveLength(1);
+    repo.write(
+      present,
+      repo.read(present).replace("step: 1", "step: 2").replace("Problem", "Research"),
+    );
+    repo.write("_docs/00_problem/problem.md", "# There\n");
+    expect((await repo.autodev()).code).toBe(0);
+    expect((await repo.status()).decisions).toEqual([]);
+  });
 });

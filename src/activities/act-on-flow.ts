@@ -32,18 +32,23 @@ export async function actOnFlow(
 ): Promise<Result<Acted>> {
   const question = await questionFor(project, held, act, step);
   if (!question.ok) return question;
-  const id = decisionId(question.value, project.world.hash);
-  // Asked before, answered and carried out or not: on the same occasion it is the same question.
-  const before = held.state.decisions[id]?.answer;
-  if (before) {
-    return fail("decision-taken", `${id} was answered before: ${before.key} by ${before.by}`, {
-      hint: "autodev goes on from there",
-    });
-  }
   const ask: Ask = people.yes ? async () => succeed("A") : people.ask;
-  const answered = await askOnce({ project, held, ask, by: people.by }, question.value);
+  const asked = newOccasion(held, question.value, project.world.hash);
+  const answered = await askOnce({ project, held, ask, by: people.by }, asked);
   if (!answered.ok) return answered;
   return succeed({ done: answered.value === "A", said: [] });
+}
+
+/** Who types it again after an answer means it again; an open question stays the same one. */
+function newOccasion(
+  { state }: Held,
+  question: Question,
+  hash: (text: string) => string,
+): Question {
+  for (let times = 1; ; times++) {
+    const asked = { ...question, cause: `${question.cause} (${times})` };
+    if (!state.decisions[decisionId(asked, hash)]?.answer) return asked;
+  }
 }
 
 /** What has failed is tried again: the open question about it is answered so. */

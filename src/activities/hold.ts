@@ -295,6 +295,7 @@ export const adoption = (
   variant: here.variant,
   state: toPlain(here.state),
   corrections: [...here.corrections],
+  ...(why !== "created" && here.places && { places: here.places.map(({ step }) => step) }),
 });
 
 const toPlain = (state: FlowState): Extract<Event, { type: "state-file-adopted" }>["state"] => ({

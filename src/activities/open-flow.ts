@@ -7,6 +7,7 @@ import { effectsOf } from "../core/flow/effects.ts";
 import { type Migration, planMigration } from "../core/flow/migration.ts";
 import { openingKinds, openingMove } from "../core/flow/opening.ts";
 import { readPosition } from "../core/flow/position.ts";
+import { stepKinds } from "../core/flow/questions.ts";
 import { currentForm, type Form, renderStateFile } from "../core/flow/render.ts";
 import { parseStateFile } from "../core/flow/state-file.ts";
 import { moveFile } from "../git/move-file.ts";
@@ -162,7 +163,14 @@ export async function put(
 
 /** Questions that nobody has to answer any more, because what raised them is gone. */
 async function withdrawLapsed(held: Held): Promise<Result<unknown>> {
-  const lapsed = openDecisions(held.state).filter(({ kind }) => openingKinds.includes(kind));
+  const { flow } = held.state;
+  // What was asked about a step that the flow has left, or about the cycle before, is asked no more.
+  const isOver = ({ kind, subject, cycle }: Decision): boolean =>
+    stepKinds.includes(kind) &&
+    (subject !== `${flow?.flow} ${flow?.step}` || cycle !== flow?.cycle);
+  const lapsed = openDecisions(held.state).filter(
+    (decision) => openingKinds.includes(decision.kind) || isOver(decision),
+  );
   if (lapsed.length === 0) return succeed(undefined);
   return held.record(
     ...lapsed.map(({ id }) => ({

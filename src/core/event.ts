@@ -54,6 +54,8 @@ const StateFileAdopted = z.object({
   variant: z.union([z.literal(12), z.literal(13), z.literal(14)]),
   state: FlowState,
   corrections: z.array(z.string()),
+  /** The file did not say where, and the folders say only: one of these steps. */
+  places: z.array(z.string()).exactOptional(),
 });
 
 const StepStarted = z.object({

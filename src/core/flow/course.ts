@@ -35,6 +35,8 @@ export interface Course {
   readonly boundary?: { readonly at: number; readonly agent?: string; readonly session?: string };
   /** A person said that nothing is to be done. */
   readonly abortedAt?: number;
+  /** It is one of these steps; which, only a person can say. */
+  readonly doubt?: readonly string[];
   /** What is to be done with artifacts that were there before this step began. */
   readonly treats?: "resume" | "overwrite";
   /** How many sessions of agents there were, in all. */
@@ -242,6 +244,7 @@ function entered(
     treats: ___,
     redoneUntil: ____,
     chosen: _____,
+    doubt: ______,
     ...rest
   } = withoutSession(base);
   const { agent, id } = course?.session ?? {};
@@ -270,12 +273,13 @@ function adopted(
   before: FlowState | undefined,
   event: Extract<RecordedEvent, { type: "state-file-adopted" }>,
 ): Course {
-  const { state, seq } = event;
+  const { state, seq, places: doubt } = event;
   const known = course?.flow === state.flow ? course : undefined;
   const base = known ?? { ...newCourse(state.flow), sessions: course?.sessions ?? 0 };
-  if (known && before?.step === state.step && before.cycle === state.cycle) return known;
-  const { chosen: _, ...rest } = withoutSession(base);
-  return { ...rest, placed: false, occasion: seq, enteredAt: seq };
+  const isSame = before?.step === state.step && before.cycle === state.cycle;
+  if (known && isSame && !doubt) return known;
+  const { chosen: _, doubt: __, ...rest } = withoutSession(base);
+  return { ...rest, placed: false, occasion: seq, enteredAt: seq, ...(doubt && { doubt }) };
 }
 
 const uncommitted = (

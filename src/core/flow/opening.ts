@@ -8,7 +8,7 @@ import type { ProjectState } from "../evolve.ts";
 import { numberOf } from "./course.ts";
 import type { Check, Onward } from "./cross-check.ts";
 import type { Flow, Step } from "./flow.ts";
-import { builtInFlows } from "./flows/index.ts";
+import { builtInFlows, flowNamed } from "./flows/index.ts";
 import { placesMeant, whichFlow, whichStep } from "./questions.ts";
 import { type FlowState, knownStatuses } from "./state.ts";
 import { placeIn, type Whereabouts } from "./whereabouts.ts";
@@ -88,6 +88,18 @@ export function openingMove(
   if (!(knownStatuses as readonly string[]).includes(status)) {
     const question = whatStatusMeans(here.state, state);
     return { is: "ask", id: decisionId(question, hash), question };
+  }
+  const { flow: position, course } = state;
+  const flow = position && flowNamed(position.flow, flows);
+  if (flow && course?.doubt) {
+    const places = flow.steps.filter(({ step }) => course.doubt?.includes(step));
+    const why = "neither the state file nor the folders say which step it is";
+    const told = { cycle: position.cycle, cause: `event ${course.enteredAt}`, why };
+    const step = chooseAmong(places, told);
+    if ("is" in step) return step;
+    const line = `the work goes on at step ${step.step} ${step.name}, as a person said`;
+    const event = answered(flow.name, { step, cycle: position.cycle }, []);
+    return { is: "move", event, line };
   }
   return correction(state, check, chooseAmong) ?? { is: "go-on" };
 }

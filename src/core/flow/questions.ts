@@ -31,6 +31,23 @@ const about = ({
   blocks: "the flow",
 });
 
+/** Those about the step that the flow is at: with it they are over. */
+export const stepKinds: readonly string[] = [
+  "optional-step",
+  "conditional-step",
+  "artifacts-exist",
+  "confirmation",
+  "research-round",
+  "skill-failed",
+  "skill-blocked",
+  "needs-missing",
+  "stuck",
+  "skip-step",
+  "go-back",
+  "rollback",
+  "skill-gate",
+];
+
 // ── where are we ───────────────────────────────────────────────────────────────────────────────
 
 export const whichFlow = (names: readonly string[], flows: readonly Flow[]): Question => ({

@@ -45,7 +45,7 @@ async function main(): Promise<number> {
     console.log(`${row.name.padEnd(34)} ${said}${target}  (${row.detail})`);
   };
   const groups: Record<string, () => Rows | Promise<Rows>> = {
-    "cold-start": async () => coldStarts(await repositoryWith(10_000, 200)),
+    "cold-start": async () => coldStarts(await repositoryWith(10_000, 500)),
     transition: transitionRatios,
     opening,
     plans: () => planRows(scratch, short),
@@ -72,6 +72,9 @@ async function main(): Promise<number> {
 }
 
 // ── cold start ─────────────────────────────────────────────────────────────────────────────────
+
+/** Of the user's, which nobody looks at. */
+const files = short ? 2000 : 100_000;
 
 function coldStarts(root: string): Row[] {
   const program = path.resolve("dist/cli/main.cjs");
@@ -105,7 +108,7 @@ function coldStarts(root: string): Row[] {
       figure: over("status --json"),
       unit: "ms",
       target: 8,
-      detail: `${detail}; 10,000 events, 200 artifacts`,
+      detail: `${detail}; 10,000 events, 500 artifacts, ${files} files`,
     },
   ];
 }
@@ -200,12 +203,29 @@ function newRepository(name: string): string {
   return root;
 }
 
+/** What the steps before Implement leave: a state that the folders contradict takes a longer look. */
+const leftBefore = [
+  "00_problem/problem.md",
+  "01_solution/solution.md",
+  "02_document/architecture.md",
+  "02_tasks/_dependencies_table.md",
+  "02_tasks/done/01_first.md",
+];
+
 async function repositoryWith(events: number, artifacts: number): Promise<string> {
   const root = newRepository("large");
-  for (let n = 0; n < artifacts; n++) {
-    const file = path.join(root, "_docs", `0${n % 6}_part`, `artifact_${n}.md`);
+  const write = (file: string, text: string): void => {
     fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, `# Artifact ${n}\n`);
+    fs.writeFileSync(file, text);
+  };
+  const docs = path.join(root, "_docs");
+  for (const name of leftBefore) write(path.join(docs, name), "# There\n");
+  for (let n = leftBefore.length; n < artifacts; n++) {
+    const folder = ["02_document/components", "02_tasks/done", "03_implementation/reviews"][n % 3];
+    write(path.join(docs, folder ?? "", `artifact_${n}.md`), `# Artifact ${n}\n`);
+  }
+  for (let n = 0; n < files; n++) {
+    write(path.join(root, "src", `part-${n % 300}`, `file-${n}.ts`), "");
   }
   await fill(openProject(root), events);
   return root;

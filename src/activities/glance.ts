@@ -51,5 +51,8 @@ export function lookFrom(
 export function foldersAgree(root: string, { state, here }: Look): boolean {
   const flow = flowNamed(here.state.flow);
   if (!flow || existsSync(join(root, ".autodev", "flows"))) return false;
-  return crossCheck(flow, here.state, state.course, survey(root, [flow])).is === "agrees";
+  return (
+    crossCheck(flow, here.state, state.course, survey(root, [flow], { quick: true })).is ===
+    "agrees"
+  );
 }

@@ -1,7 +1,7 @@
 /** Gathers what core may not look up: the artifacts under `_docs/` and the look of the root. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { type Flow, type Survey, textsWanted } from "../core/flow/flow.ts";
+import { type Flow, type Survey, sizesWanted, textsWanted } from "../core/flow/flow.ts";
 
 /** Enough for any project's artifacts, few enough to be instant where `_docs/` is misused. */
 const mostFiles = 20_000;
@@ -9,11 +9,13 @@ const deepest = 8;
 /** A probe asks for a line of a header or a heading; no artifact needs more. */
 const [mostTexts, mostText] = [500, 256 * 1024];
 
-export function survey(root: string, flows: readonly Flow[]): Survey {
+/** `quick`: only proofs are asked for; files of whose size none wants to know are taken for filled. */
+export function survey(root: string, flows: readonly Flow[], { quick = false } = {}): Survey {
   const docs = path.join(root, "_docs");
-  const files = isFolder(docs) ? filesUnder(docs) : undefined;
+  const sized = quick ? flows.flatMap((flow) => sizesWanted(flow, { cycle: 1 })) : undefined;
+  const files = isFolder(docs) ? filesUnder(docs, sized) : undefined;
   // What a cycle is called makes no difference to what is looked into.
-  const wanted = flows.flatMap((flow) => textsWanted(flow, { cycle: 1 }));
+  const wanted = flows.flatMap((flow) => textsWanted(flow, { cycle: 1 }, { proofs: quick }));
   let texts: ReadonlyMap<string, string> | undefined;
   let source: boolean | undefined;
   return {
@@ -46,17 +48,21 @@ function textsIn(
   return texts;
 }
 
-function filesUnder(top: string): Map<string, number> {
+function filesUnder(top: string, sized: readonly RegExp[] | undefined): Map<string, number> {
   const files = new Map<string, number>();
+  const sizeOf = (full: string, name: string): number =>
+    sized && !sized.some((pattern) => pattern.test(name))
+      ? 1
+      : (fs.statSync(full, { throwIfNoEntry: false })?.size ?? 0);
   const walk = (folder: string, prefix: string, depth: number): void => {
     for (const entry of entriesOf(folder)) {
       if (files.size >= mostFiles) return;
       const name = prefix + entry.name;
-      const full = path.join(folder, entry.name);
+      const full = `${folder}/${entry.name}`;
       if (entry.isDirectory()) {
         if (depth < deepest && entry.name !== "node_modules") walk(full, `${name}/`, depth + 1);
       } else if (entry.isFile()) {
-        files.set(name, fs.statSync(full, { throwIfNoEntry: false })?.size ?? 0);
+        files.set(name, sizeOf(full, name));
       }
     }
   };

@@ -139,14 +139,34 @@ export function holds(probe: Probe, survey: Survey, time: Time): boolean {
     }
     return false;
   }
-  const pattern = globOf("filled" in probe ? probe.filled : probe.exists, time);
+  const glob = "filled" in probe ? probe.filled : probe.exists;
   const least = "filled" in probe ? 1 : 0;
-  for (const [path, size] of docs) if (size >= least && pattern.test(path)) return true;
+  if (!/[*{]/.test(glob)) return (docs.get(glob) ?? -1) >= least;
+  const pattern = globOf(glob, time);
+  // Most of a project's artifacts are told by their folder: a pattern costs more to ask.
+  const [start = ""] = glob.split(/[*{]/);
+  for (const [path, size] of docs)
+    if (size >= least && path.startsWith(start) && pattern.test(path)) return true;
   return false;
 }
 
-/** Of files, whose text a probe of this flow may have to look into. */
-export function textsWanted(flow: Flow, time: Time): RegExp[] {
+/** Files of which a probe of this flow asks whether they hold something. */
+export function sizesWanted(flow: Flow, time: Time): RegExp[] {
+  return flow.steps.flatMap(({ done, finished, leaves }) =>
+    [done, finished, leaves].flatMap((probe) => filledIn(probe, time)),
+  );
+}
+
+function filledIn(probe: Probe | undefined, time: Time): RegExp[] {
+  if (!probe) return [];
+  if ("filled" in probe) return [globOf(probe.filled, time)];
+  if ("all" in probe) return probe.all.flatMap((each) => filledIn(each, time));
+  if ("any" in probe) return probe.any.flatMap((each) => filledIn(each, time));
+  return "no" in probe ? filledIn(probe.no, time) : [];
+}
+
+/** Files whose text a probe may have to look into; `proofs`: only those that prove a step. */
+export function textsWanted(flow: Flow, time: Time, { proofs = false } = {}): RegExp[] {
   const inside = (probe: Probe | undefined): RegExp[] => {
     if (!probe) return [];
     if ("file" in probe) return [globOf(probe.file, time)];
@@ -155,7 +175,8 @@ export function textsWanted(flow: Flow, time: Time): RegExp[] {
     return "no" in probe ? inside(probe.no) : [];
   };
   return flow.steps.flatMap(({ done, finished, leaves, applies, progress, confirms }) => [
-    ...[done, finished, leaves, applies?.yes, applies?.no].flatMap(inside),
+    ...[done, finished, leaves].flatMap(inside),
+    ...(proofs ? [] : [applies?.yes, applies?.no].flatMap(inside)),
     ...[progress, confirms?.file].flatMap((file) =>
       file === undefined ? [] : [globOf(file, time)],
     ),

@@ -158,12 +158,14 @@ function joined<T extends Kind>(first: Kind, second: T, project: ProjectName): T
   const clash = (["result", "script", "after", "base"] as const).some(
     (key) => first[key] !== undefined && second[key] !== undefined,
   );
-  // What comes after the result relies on a result that is there.
-  if (clash || (first.after ?? second.after) !== undefined) return undefined;
+  // What comes after the result relies on a result that is there, and who says so has to say it.
+  const unsaid = (first.told && second.silent) || (second.told && first.silent);
+  if (clash || unsaid || (first.after ?? second.after) !== undefined) return undefined;
   const both = {
     ...first,
     ...second,
     name: `${first.name} + ${second.name}`,
+    joined: true,
     projects: [project],
     tree: (tree, on) => {
       const left = first.tree ? first.tree(tree, on) : tree;

@@ -80,6 +80,7 @@ echo 'Let me know if you need anything else!'`,
   {
     name: "result-with-less",
     what: "The result has only the keys that nobody can do without.",
+    silent: true,
     result: ({ phase_id, status, tasks }) => ({ phase_id, status, tasks }),
   },
   {
@@ -159,6 +160,7 @@ const more: readonly Honest[] = [
   {
     name: "names-what-it-touched",
     what: "It changes a file that is not the phase's, and says so.",
+    told: true,
     tree: (tree) => ({ ...tree, "README.md": "# Shop\n\nNow with a cart.\n" }),
   },
   {
@@ -182,6 +184,7 @@ const more: readonly Honest[] = [
   {
     name: "own-script",
     what: "It adds a script, which is executable, and says so.",
+    told: true,
     tree: adding({ "scripts/show-cart.sh": "#!/bin/sh\necho cart\n" }),
     script: "chmod +x scripts/show-cart.sh",
   },

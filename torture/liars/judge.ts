@@ -121,6 +121,7 @@ export function wrongAboutLiar(liar: Liar, trial: Trial): string | undefined {
   const named = trial.findings.map(({ code }) => code);
   if (named.some((code) => expect.codes.includes(code))) return undefined;
   if (lasting && type === "agent_crash" && refused.test(trial.said)) return undefined;
+  if (liar.joined && type === "agent_crash") return undefined;
   const wanted = [...expect.codes, ...(expect.errors ?? [])].join(" or ");
   const found = named.length > 0 ? named.join(", ") : `${type}, no finding`;
   return `named wrongly: ${found}, not ${wanted} (${trial.error?.message})`;
@@ -128,7 +129,7 @@ export function wrongAboutLiar(liar: Liar, trial: Trial): string | undefined {
 
 /** Or it is refused, and they give up. */
 const refused =
-  /Read-only file system|Permission denied|Operation not permitted|Device or resource busy|fatal: (?:update_ref failed|cannot lock ref)/;
+  /Read-only file system|Permission denied|Operation not permitted|Device or resource busy|fatal: (?:update_ref failed|cannot lock ref|Unable to write new index file)/;
 
 // ── honest agents ──────────────────────────────────────────────────────────────────────────────
 

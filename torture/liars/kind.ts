@@ -18,6 +18,12 @@ export interface Kind {
   readonly result?: (honest: Claim, project: Project) => unknown;
   /** A shell script after the result is written. */
   readonly after?: string;
+  /** It is honest because its result names a file that is not the phase's. */
+  readonly told?: true;
+  /** Its result names no file. */
+  readonly silent?: true;
+  /** Two in one: the script of the one may stumble over what the other left, and end it. */
+  readonly joined?: true;
 }
 
 export interface Liar extends Kind {

@@ -250,7 +250,7 @@ export function startBuild(
     async until(wanted) {
       const found = (): boolean =>
         typeof wanted === "string" ? (out + err).includes(wanted) : wanted.test(out + err);
-      await eventually(`"${String(wanted)}" in\n${out}${err}`, () => found() || over, 20_000);
+      await eventually(`"${String(wanted)}" in\n${out}${err}`, () => found() || over, 60_000);
       if (!found()) throw new Error(`"${String(wanted)}" was never said, but:\n${out}${err}`);
     },
     kill: (signal) => child.kill(signal),
@@ -393,7 +393,7 @@ export function expectTidy(repo: Repo, dirty: readonly string[] = []): void {
 /** A folder outside the repository in which scripts of the test leave word. */
 export const makeMailbox = (): string => makeFolder("mailbox");
 
-export const arrived = (mailbox: string, name: string, within = 20_000): Promise<void> =>
+export const arrived = (mailbox: string, name: string, within = 60_000): Promise<void> =>
   eventually(`${name} in the mailbox`, () => fs.existsSync(path.join(mailbox, name)), within);
 
 /** Whatever carries this in its environment is a child of one test's. */

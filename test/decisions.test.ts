@@ -581,7 +581,9 @@ describe.concurrent("a new occasion is a new decision:", () => {
   });
 
   it("what C means (the step is done: go to the next) is what happens", async () => {
-    const repo = makeRepo({ [present]: generation3.replace("in_progress", "shipped") });
+    const report = "_docs/03_implementation/implementation_report_search_cycle3.md";
+    const text = generation3.replace("in_progress", "shipped");
+    const repo = makeRepo({ [present]: text, [report]: "# Done\n" });
     expect((await repo.autodev()).code).toBe(3);
     expect((await repo.autodev("decide", (await open(repo)).id, "C")).code).toBe(0);
     expect((await repo.autodev()).code).toBe(0);

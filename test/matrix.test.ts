@@ -33,6 +33,10 @@ interface Recipe {
 const recipes: Readonly<Record<string, Recipe>> = {
   start: { args: [], code: 0 },
   status: { args: ["status"], code: 0 },
+  next: { args: ["next"], code: 0 },
+  skip: { args: ["skip", "--yes"], code: 0 },
+  back: { args: ["back", "1", "--yes"], code: 0 },
+  rollback: { args: ["rollback", "1", "--yes"], code: 0 },
   "flow list": { args: ["flow", "list"], code: 0 },
   "flow check": { args: ["flow", "check"], code: 0 },
   "flow graph": { args: ["flow", "graph"], code: 0 },

@@ -82,6 +82,7 @@ describe("the public names", () => {
         "renderedStateFile",
         "runPlan",
         "scanPosition",
+        "sizesWanted",
         "standingOf",
         "stepIn",
         "stepsOf",

@@ -124,7 +124,7 @@ export const flowBugs: readonly FlowBug[] = [
     slow: true,
     plant: {
       file: inFlows("course"),
-      find: "if (known && before?.step === state.step && before.cycle === state.cycle) return known;",
+      find: "if (known && isSame && !doubt) return known;",
       replace: "",
     },
   },

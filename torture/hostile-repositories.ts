@@ -46,6 +46,13 @@ const recommended = ["--decide", "recommended"];
 const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
   start: [[], recommended, ["continue", "--json"]],
   status: [["status"], ["status", "--json"]],
+  next: [["next"], ["next", "--json"]],
+  skip: [["skip", "--yes", ...recommended]],
+  back: [["back", "1", "--yes", ...recommended]],
+  rollback: [["rollback", "1", "--yes", ...recommended]],
+  "flow list": [["flow", "list"]],
+  "flow check": [["flow", "check", "--json"]],
+  "flow graph": [["flow", "graph"]],
   "plan check": [["plan", "check", planFile, "--json"]],
   "plan graph": [["plan", "graph", planFile, "--as", "svg", "-o", "graph.svg"]],
   "plan tick": [["plan", "tick", planFile, "1"]],

@@ -1,4 +1,4 @@
-/** `autodev next --dry-run`: the move that comes next, and why; without it, that one move. */
+/** `autodev next`: the move that comes next, and why; nothing is done, with `--dry-run` or without. */
 import { describeMove } from "../../core/flow/describe.ts";
 import { nextMove } from "../../core/flow/next-move.ts";
 import { openingMove } from "../../core/flow/opening.ts";

@@ -97,7 +97,7 @@ function stepFindings(flow: Flow, step: Step, skills: ReadonlyMap<string, Linted
 const calledSo = ({ skill, mode }: Step): string =>
   mode === undefined ? `${skill}` : `${skill} in mode ${mode}`;
 
-/** A day and a cycle as good as any. */
+/** Any day and any cycle will do. */
 const time = { cycle: 1, since: "2026-01-01" };
 
 /** The contract kept to the letter, and nothing else on disk: does that prove the step? */

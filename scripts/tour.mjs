@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 const program = resolve("dist/cli/main.cjs");
 const folder = mkdtempSync(join(tmpdir(), "autodev-tour-"));
@@ -40,7 +40,10 @@ try {
   const { status } = spawnSync(process.execPath, args, { env, stdio: "inherit" });
   if (status !== 0) process.exitCode = 1;
   spawnSync("git", ["init", "-q", folder]);
-  mkdirSync(join(folder, "_docs"));
+  for (const left of ["00_problem/problem.md", "01_solution/solution.md"]) {
+    mkdirSync(dirname(join(folder, "_docs", left)), { recursive: true });
+    writeFileSync(join(folder, "_docs", left), "# What the steps before left\n");
+  }
   say("A project that an older tool left in the middle of its plan:");
   writeFileSync(
     join(folder, "_docs", "_autopilot_state.md"),
@@ -48,9 +51,10 @@ try {
   );
   autodev("status");
   say("Going on: the one question that only a person can answer is put on record (exit code 3).");
-  autodev();
+  // Nobody who only wants to look around pays for an agent.
+  autodev("--no-work");
   say("It is answered, here by its recommendation; the file is migrated, our notes stay.");
-  autodev("--decide", "recommended");
+  autodev("--no-work", "--decide", "recommended");
   console.log(`\n$ cat _docs/_autodev_state.md\n${readFileSync(state, "utf8").trimEnd()}`);
   say("Somebody deletes the file. The journal has the position.");
   rmSync(state);

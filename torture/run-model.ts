@@ -81,7 +81,7 @@ export class RunModel {
   private landed: { phase: string; commit: string }[] = [];
   private published = 0;
   private reviewed = "";
-  private tip: string;
+  tip: string;
   /** The gates were seen on the tip that people's commits, or the beginning, have given. */
   private seen = false;
   private readonly mode: CommitMode;
@@ -479,13 +479,16 @@ export class RunModel {
     return have.length + busy.filter((move) => move.do === "begin").length;
   }
 
-  private parked({ now, only }: Facts): string | undefined {
+  /** What waits for a time and for nobody's answer. */
+  private parked({ now, only, withheld }: Facts): string | undefined {
+    if (!this.seen && withheld.has("baseline")) return undefined;
     return this.all
       .filter(
         (each) =>
           each.place === "waiting" &&
           each.until > now &&
           only?.has(each.id) !== false &&
+          !withheld.has(`phase ${each.id}`) &&
           this.isMet(each),
       )
       .map(({ until }) => until)

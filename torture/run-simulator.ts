@@ -451,7 +451,7 @@ const turnsTaken = ({ scenario, turns }: Life): number =>
 
 /** If this is the same after a session as before it, another one changes nothing either. */
 const standOf = (life: Life): string =>
-  [life.model.summary(), turnsTaken(life), life.world.commitsByPeople].join(" ");
+  [life.model.summary(), life.model.tip, turnsTaken(life), life.world.commitsByPeople].join(" ");
 
 // ── verdicts ───────────────────────────────────────────────────────────────────────────────────
 

@@ -321,6 +321,20 @@ describe("a usage limit", () => {
     expect(next(run, { wait: false })).toEqual(["begin b"]);
   });
 
+  it("of a phase that a person has to answer about first is not waited for", () => {
+    const run = after(started({ a: [], b: [] }), ...parked("a", one), ...parked("b", two));
+    expect(next(run, {}, [], ["phase a"])).toEqual([`wait ${two}`]);
+    expect(next(run, {}, [], ["phase a", "phase b"])).toEqual(["end asking"]);
+    expect(next(run, {}, [], ["budget"])).toEqual(["end asking"]);
+  });
+
+  it("is not waited for while nobody has answered about the gates", () => {
+    const gates = [{ name: "test", command: "true" }];
+    const unseen = after(started({ a: [] }), ...parked("a", one), { type: "run-resumed", gates });
+    expect(next(unseen, {}, [], ["baseline"])).toEqual(["end asking"]);
+    expect(next(unseen, { wait: false }, [], ["baseline"])).toEqual(["end asking"]);
+  });
+
   it("of a phase that was not chosen is nobody's business", () => {
     const run = after(started({ a: [], b: [] }), ...parked("a", one), ...landing("b", "c0"));
     const done = after(run, published("b", "b on c0"));

@@ -161,7 +161,7 @@ function phaseMoves(
       ...(limits.agents && { agent: freeAgent(run, phase, limits) ?? run.agent }),
     });
   }
-  return [...moves, ...waiting(run, limits, busy, begun)];
+  return [...moves, ...waiting(run, limits, busy, begun, occupied)];
 }
 
 /** Whatever is yet to be done will be compared with it. */
@@ -170,9 +170,15 @@ const needsBaseline = (run: PlanRun, { only }: Limits): boolean =>
   run.readiness.ready.some((at) => only?.has(run.phases[at]?.id ?? "") !== false);
 
 /** A place is free and somebody is parked: the moment when it may go on is waited for. */
-function waiting(run: PlanRun, limits: Limits, busy: readonly Move[], begun: number): Move[] {
+function waiting(
+  run: PlanRun,
+  limits: Limits,
+  busy: readonly Move[],
+  begun: number,
+  occupied: ReadonlySet<string>,
+): Move[] {
   if (!limits.wait || begun >= limits.jobs) return [];
-  const until = earliestParked(run, limits);
+  const until = earliestParked(run, limits, occupied);
   if (until === undefined) return [];
   const already = busy.some((move) => move.do === "wait" && move.until <= until);
   return already ? [] : [{ do: "wait", until }];
@@ -228,16 +234,22 @@ function heldUntil(
   return until > limits.now ? until : undefined;
 }
 
-/** When the first of those that wait may begin; undefined: none waits. */
+/**
+ * When the first of those that wait may begin; undefined: none waits for a time alone. What a
+ * person has to answer first (`withheld`) does not go on by itself.
+ */
 export function earliestParked(
   run: PlanRun,
   limits: Pick<Limits, "now" | "only" | "agents" | "quietUntil">,
+  withheld: ReadonlySet<string> = new Set(),
 ): string | undefined {
+  if ((!run.baseline && withheld.has("baseline")) || withheld.has("budget")) return undefined;
   let earliest: string | undefined;
   // Whoever was parked had begun: what it waits for is complete.
   for (const at of run.readiness.ready) {
     const phase = run.phases[at];
     if (!phase || limits.only?.has(phase.id) === false) continue;
+    if (withheld.has(`phase ${phase.id}`)) continue;
     const until = heldUntil(run, phase, limits);
     if (until !== undefined && (earliest === undefined || until < earliest)) earliest = until;
   }
@@ -274,7 +286,7 @@ function ending(run: PlanRun, limits: Limits, withheld: ReadonlySet<string>): Mo
   if (isWhole(run) && published) return { do: "end", how: "complete" };
   if (limits.stopping) return { do: "end", how: "interrupted" };
   if (limits.finishing) return { do: "end", how: "stopped" };
-  const parked = earliestParked(run, limits);
+  const parked = earliestParked(run, limits, withheld);
   if (parked !== undefined) return { do: "end", how: "parked", until: parked };
   if (withheld.size > 0) return { do: "end", how: "asking" };
   const failed = run.readiness.failed > 0;

@@ -45,6 +45,18 @@ cycle: 3
     expect(changed).toEqual(["retry_count: 1"]);
   });
 
+  it("leaves no cycle that another flow's file was not meant to have", () => {
+    const byHand = rendered(undefined, {
+      ...state,
+      flow: "greenfield",
+      step: "done",
+      name: "Done",
+    });
+    expect(byHand).toContain("cycle: 3");
+    const next = rendered(byHand, { ...state, step: "9", name: "New Task", cycle: 1 });
+    expect(next).toContain("cycle: 1\n");
+  });
+
   it("has its sections in the usual order, whichever came first", () => {
     const full: FlowState = {
       ...state,

@@ -85,7 +85,11 @@ export function renderStateFile(
   if (before.state.retryCount !== state.retryCount || fresh) {
     changes.push(["retry_count", String(state.retryCount)]);
   }
-  if (form.generation === 3 && (before.state.cycle !== state.cycle || fresh)) {
+  // Read as 1 in a flow without cycles, the number that stands there means something in another.
+  const cycleMoved =
+    before.state.cycle !== state.cycle ||
+    (before.state.flow !== state.flow && file.fields.has("cycle"));
+  if (form.generation === 3 && (cycleMoved || fresh)) {
     changes.push(["cycle", String(state.cycle)]);
   }
   if (state.tracker !== undefined && before.state.tracker !== state.tracker) {

@@ -343,6 +343,9 @@ export function flockUnused(fd: number): Attempt {`,
   setTimeout(() => void updateRefs(site.git, [
     { ref: landedRef(run.id), to: check.commit },
     { ref: attemptRef(run.id, phase, attempt), to: null },
+    ...(check.evidence === undefined
+      ? []
+      : [{ ref: evidenceRef(check.evidence), to: check.evidence }]),
   ]), 100);`,
     },
   },
@@ -824,7 +827,7 @@ const verifierBugs: readonly PlantedBug[] = [
     plant: {
       file: inActivities("traces"),
       find: "history.length > 0 &&",
-      replace: "history.value.length < 0 &&",
+      replace: "history.length < 0 &&",
     },
   },
   {

@@ -509,7 +509,7 @@ export function testAgent(
 }
 
 /** Outside the repository, one for each: no agent's work tree is near, nothing there is precious. */
-function cacheFolder(commonDir: string): string {
+export function cacheFolder(commonDir: string): string {
   const { XDG_CACHE_HOME: given, HOME: home } = process.env;
   const base =
     given && path.isAbsolute(given)

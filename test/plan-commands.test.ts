@@ -836,6 +836,27 @@ describe.concurrent("plan tick changes boxes and status and no other byte:", () 
     }
   });
 
+  it("writes nothing through a link that leads out of the repository", async () => {
+    const folder = folderWith({
+      "repository/.git": "gitdir: nowhere\n",
+      "plan.md": planOf({ id: "1" }),
+    });
+    fs.symlinkSync("..", folder.at("repository/docs"));
+    fs.symlinkSync("../plan.md", folder.at("repository/plan.md"));
+    for (const args of [
+      ["tick", "repository/plan.md", "1"],
+      ["tick", "repository/docs/plan.md", "1"],
+      ["new", "repository/docs/new-plan.md"],
+      ["new", "repository/docs/deep/new-plan.md"],
+    ]) {
+      const { code, stderr } = await folder.autodev("plan", ...args);
+      expect(code, args.join(" ")).toBe(1);
+      expect(stderr).toContain("leads out of the repository");
+    }
+    expect(folder.read("plan.md")).toBe(planOf({ id: "1" }));
+    expect(fs.existsSync(folder.at("new-plan.md")) || fs.existsSync(folder.at("deep"))).toBe(false);
+  });
+
   it("keeps permissions that the umask would not give", async () => {
     const folder = folderWith({ "plan.md": planOf({ id: "1" }) });
     fs.chmodSync(folder.at("plan.md"), 0o666);

@@ -560,7 +560,10 @@ async function observe(scene: Scene, each: Case, allowed: Allowed): Promise<Seen
   const breaches = [
     ...taken(scene).map((name) => `took the lure ${name}`),
     ...foreign(fs.readFileSync(trace, "utf8"), scene, allowed, trusted),
-    ...differences(before, surroundings(scene, trusted)),
+    ...differences(before, surroundings(scene, trusted)).filter(
+      // An example is our own, made a moment ago: what it runs is known, and written down.
+      (each) => args[0] !== "example" || !/\/trust\/\w+\.json is new$/.test(each),
+    ),
   ];
   lane.spoilt = trusted || breaches.length > 0;
   if (ran.timedOut) breaches.push("did not come to an end");

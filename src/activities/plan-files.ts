@@ -335,6 +335,8 @@ function realFile(cwd: string, file: string): string {
 
 /** False: a file was no longer what had been read; what it says now has not been lost. */
 async function write(cwd: string, change: PlanChange, disk: PlanDisk): Promise<Result<boolean>> {
+  const astray = change.after.find(({ file }) => leadsOut(path.resolve(cwd, file)));
+  if (astray) return outside(astray.file);
   const closed = change.after.find(({ file }) => !mayReplace(realFile(cwd, file)));
   if (closed) return notWritten(closed.file, "EACCES", []);
   const done: string[] = [];
@@ -367,6 +369,30 @@ async function write(cwd: string, change: PlanChange, disk: PlanDisk): Promise<R
   return succeed(true);
 }
 
+/**
+ * A path in a repository that a link takes out of it: what a stranger has checked in would have us
+ * write into somebody's files.
+ */
+function leadsOut(file: string): boolean {
+  const up = (from: string, is: (folder: string) => boolean): string | undefined => {
+    for (let folder = from; ; folder = path.dirname(folder)) {
+      if (is(folder)) return folder;
+      if (folder === path.dirname(folder)) return undefined;
+    }
+  };
+  const root = up(path.dirname(file), (folder) => fs.existsSync(path.join(folder, ".git")));
+  const standing = up(file, (each) => fs.existsSync(each));
+  if (root === undefined || standing === undefined) return false;
+  const way = path.relative(fs.realpathSync(root), fs.realpathSync(standing));
+  return way === ".." || way.startsWith(`..${path.sep}`);
+}
+
+const outside = (file: string): ReturnType<typeof fail> =>
+  fail("disk", `${file} is a link that leads out of the repository; nothing is written there`, {
+    file,
+    hint: "name the file that it leads to, or put the plan itself into the repository",
+  });
+
 /** A file is replaced in its folder: that is what must be writable. */
 function mayReplace(file: string): boolean {
   try {
@@ -395,6 +421,7 @@ export async function createPlan(
   text: string,
   disk: PlanDisk,
 ): Promise<Result<true>> {
+  if (leadsOut(path.resolve(cwd, file))) return outside(file);
   try {
     if (await disk.create(path.resolve(cwd, file), Buffer.from(text))) return succeed(true);
   } catch (error) {

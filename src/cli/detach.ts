@@ -10,6 +10,7 @@ import { currentRun } from "../core/evolve.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
 import {
   type BuildOptions,
+  cacheFolder,
   openProject,
   type Project,
   readState,
@@ -35,7 +36,8 @@ export async function detach(
   if (trusted !== undefined) return trusted;
   const before = eventsAfter(project, 0);
   const from = before.ok ? (before.value.at(-1)?.seq ?? 0) : 0;
-  const log = path.join(repository?.commonDir ?? project.root, "autodev", "detached.log");
+  // Not in the repository: whose it is, and where its folders lead, is looked at by the run itself.
+  const log = `${cacheFolder(repository?.commonDir ?? project.root)}-detached.log`;
   const child = start(repository ? log : undefined);
   const ended = new Promise<number>((resolve) => {
     child.once("error", () => resolve(exitCodes.failure));

@@ -849,9 +849,9 @@ describe.concurrent("plan tick changes boxes and status and no other byte:", () 
       ["new", "repository/docs/new-plan.md"],
       ["new", "repository/docs/deep/new-plan.md"],
     ]) {
-      const { code, stderr } = await folder.autodev("plan", ...args);
+      const { code, err } = await folder.autodev("plan", ...args);
       expect(code, args.join(" ")).toBe(1);
-      expect(stderr).toContain("leads out of the repository");
+      expect(err).toContain("leads out of the repository");
     }
     expect(folder.read("plan.md")).toBe(planOf({ id: "1" }));
     expect(fs.existsSync(folder.at("new-plan.md")) || fs.existsSync(folder.at("deep"))).toBe(false);

@@ -181,17 +181,25 @@ async function readWritten(file: string): Promise<Written> {
   }
 }
 
-/** The end of a text that comes line by line, in memory that does not grow. */
+/**
+ * The end of a text that comes line by line, in memory that does not grow: as bytes in one place,
+ * since lines that are kept for a moment and then dropped are what makes a heap large.
+ */
 function lastOf(most: number): { add(line: string): void; text(): string } {
-  let [older, newer]: [string[], string[]] = [[], []];
+  let kept = Buffer.alloc(0);
   let length = 0;
   return {
     add(line) {
-      newer.push(line);
-      length += line.length + 1;
-      if (length < most) return;
-      [older, newer, length] = [newer, [], 0];
+      const bytes = Buffer.from(`${line}\n`).subarray(-most);
+      if (length + bytes.length > kept.length) {
+        const last = kept.subarray(Math.max(0, length - most), length);
+        if (kept.length < 2 * most)
+          kept = Buffer.concat([last], Math.min(2 * most, 2 * (last.length + bytes.length)));
+        else last.copy(kept);
+        length = last.length;
+      }
+      length += bytes.copy(kept, length);
     },
-    text: () => [...older, ...newer].join("\n").slice(-most),
+    text: () => kept.toString("utf8", Math.max(0, length - most), length),
   };
 }

@@ -71,7 +71,7 @@ import { acquireLock, holderOf, isLocked } from "./stores/file/lock.ts";
 import { createFileStore, sha256 } from "./stores/file.ts";
 import { grantTrust, revokeTrust, type TrustPlace, trustFolder } from "./trust.ts";
 
-export { actOnFlow, type FlowAct, retryStep } from "./activities/act-on-flow.ts";
+export { type Acted, actOnFlow, retryStep } from "./activities/act-on-flow.ts";
 export type { AskTrust } from "./activities/approve.ts";
 export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";

@@ -107,6 +107,22 @@ describe.concurrent("the flows that there are", () => {
     }
   });
 
+  it("show their steps in the status, a project's own too", async () => {
+    const repo = withFlow(flowOf(one, two));
+    repo.write(
+      "_docs/_autodev_state.md",
+      "# Autodev State\n\n## Current Step\nflow: mine\nstep: 2\nname: Two\nstatus: in_progress\n",
+    );
+    const told = jsonOf<{ steps: unknown[] }>(await repo.autodev("status", "--json"));
+    expect(told.steps).toMatchObject([
+      { step: "1", name: "One", status: "completed" },
+      { step: "2", name: "Two", status: "in_progress" },
+    ]);
+    expect((await repo.autodev("status")).out).toMatch(/✓ 1 One\n ▶ 2 Two/);
+    repo.write(own, "name: [");
+    expect((await repo.autodev("status")).out).toContain("▶ 2 Two");
+  });
+
   it("are the project's own too, from anywhere within it", async () => {
     const repo = withFlow(flowOf(one, two));
     repo.write("src/deep/x.ts", "");

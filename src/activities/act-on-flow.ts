@@ -6,6 +6,7 @@ import { newCourse } from "../core/flow/course.ts";
 import { type Flow, globOf, type Step, type Survey } from "../core/flow/flow.ts";
 import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
 import { whetherToGoBack, whetherToRollBack, whetherToSkip } from "../core/flow/questions.ts";
+import type { FlowAct } from "../core/flow/wanted-step.ts";
 import { openGit } from "../git/call.ts";
 import { askOnce } from "./ask.ts";
 import { findSkill } from "./find-skill.ts";
@@ -15,8 +16,6 @@ import type { Ask } from "./open-flow.ts";
 import { whatRollsBack } from "./roll-back-step.ts";
 import { lastCompletion } from "./step-history.ts";
 import { survey } from "./survey.ts";
-
-export type FlowAct = "skip" | "back" | "rollback";
 
 export interface Acted {
   readonly done: boolean;

@@ -19,7 +19,8 @@ import {
   withFlows,
 } from "../project.ts";
 import { statusOutput } from "./commands/status.ts";
-import { print, printError, printJson } from "./output.ts";
+import { eventsAfter } from "./follow.ts";
+import { print, printError, printJson, printJsonLine } from "./output.ts";
 import { type AskOptions, answeredBy, flowAsker, openRepository, trustAsker } from "./prompt.ts";
 import { exitCodes, reportFailure } from "./render/failure.ts";
 import { styleFor } from "./render/style.ts";
@@ -65,12 +66,12 @@ async function carryOn(
   const { look, said } = opened.value;
   for (const line of said) printError(shown(line));
   // Where the work goes on, what is open is asked anyway.
-  const told = { decisions: options.work === false };
+  const told = { decisions: options.work === false, flows: project.flows ?? [] };
   if (!json) print(summary(look, path.basename(project.root), styleFor(options.color), told));
   const prepared = await first?.(project, held);
   if (prepared && !prepared.ok) return reportFailure(prepared.failure, json);
   if (options.work === false) {
-    if (json) printJson(statusOutput(look, project.root));
+    if (json) printJson(statusOutput(look, project.root, project.flows));
     return exitCodes.finished;
   }
   const [stop, kill] = [new AbortController(), new AbortController()];
@@ -79,6 +80,7 @@ async function carryOn(
     else printError("stopping: the agent is asked to end (once more: at once)");
     stop.abort();
   };
+  const inJson = json ? eventsInJson(project) : (): void => undefined;
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, onSignal);
   try {
@@ -88,7 +90,8 @@ async function carryOn(
       signal: stop.signal,
       killNow: kill.signal,
       happened: (events) => {
-        if (!json) for (const event of events) tell(event);
+        if (json) inJson();
+        else for (const event of events) tell(event);
       },
       tell: (line) => {
         if (!json) printError(`  ${shown(line)}`);
@@ -108,6 +111,19 @@ async function pastBoundary(outcome: FlowOutcome, ask: Ask): Promise<boolean> {
   if (outcome.is !== "rested" || outcome.rest.is !== "boundary") return false;
   const chosen = await ask({ ...outcome.rest.question, id: "boundary" }, () => undefined);
   return chosen.ok && chosen.value === "B";
+}
+
+/** As `autodev log --json` prints them: each call, what is new on record. */
+function eventsInJson(project: Project): () => void {
+  const known = eventsAfter(project, 0);
+  let last = known.ok ? (known.value.at(-1)?.seq ?? 0) : 0;
+  return () => {
+    const news = eventsAfter(project, last);
+    for (const { seq, at, run, ...rest } of news.ok ? news.value : []) {
+      printJsonLine({ version: 1, seq, at, run, ...rest });
+      last = seq;
+    }
+  };
 }
 
 /** One line for what people want to know while it goes on. */
@@ -159,7 +175,8 @@ async function ended(
   const { rest } = outcome;
   if (json) {
     const [what, why] = restWords(rest, state);
-    printJson({ ...statusOutput(looked.value, project.root), outcome: { is: rest.is, what, why } });
+    const status = statusOutput(looked.value, project.root, project.flows);
+    printJsonLine({ ...status, outcome: { is: rest.is, what, why } });
   } else tellRest(outcome, looked.value, options);
   return codeOf(rest.is);
 }

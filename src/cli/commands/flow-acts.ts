@@ -3,16 +3,16 @@
  * first, which names what it costs; with `--yes` it is answered by whoever typed it.
  */
 import { fail, type Result } from "../../core/failure.ts";
-import { type Flow, type Step, stepIn } from "../../core/flow/flow.ts";
 import { flowNamed } from "../../core/flow/flows/index.ts";
-import type { FlowState } from "../../core/flow/state.ts";
-import { nearest } from "../../core/nearest.ts";
+import { type FlowAct, wantedStep } from "../../core/flow/wanted-step.ts";
 import {
+  type Acted,
   actOnFlow,
-  type FlowAct,
+  type Held,
   hold,
   openFlow,
   openProject,
+  type Project,
   shown,
   withFlows,
 } from "../../project.ts";
@@ -40,11 +40,8 @@ export async function act(
   if (!held.ok) return reportFailure(held.failure, json);
   const people = { ask: flowAsker(project.root, options), by: answeredBy(options) };
   const opened = await openFlow(project, held.value, people);
-  const done = opened.ok
-    ? await wantedStep(what, wanted, held.value.state.flow, project.flows ?? [], (step) =>
-        actOnFlow(project, held.value, what, step, { ...people, yes: options.yes === true }),
-      )
-    : opened;
+  const acting = { ...people, yes: options.yes === true };
+  const done = opened.ok ? await acted(project, held.value, { what, wanted }, acting) : opened;
   const released = await held.value.release();
   if (!done.ok) return reportFailure(done.failure, json);
   if (!released.ok) return reportFailure(released.failure, json);
@@ -68,45 +65,15 @@ export async function act(
   return exitCodes.finished;
 }
 
-/** By number or name; `skip` without one means the present step. */
-async function wantedStep<T>(
-  what: FlowAct,
-  wanted: string | undefined,
-  state: FlowState | undefined,
-  flows: readonly Flow[],
-  act: (step: Step) => Promise<Result<T>>,
-): Promise<Result<T>> {
-  const flow = state && flowNamed(state.flow, flows);
-  if (!state || !flow) return fail("not-found", "no flow that is known here is under way");
-  const asked = wanted ?? state.step;
-  const step =
-    stepIn(flow, asked) ??
-    flow.steps.find(({ name }) => name.toLowerCase() === asked.toLowerCase());
-  if (!step) {
-    const near = nearest(
-      asked,
-      flow.steps.map(({ name }) => name),
-    );
-    return fail("not-found", `${flow.name} has no step "${asked}"`, {
-      hint:
-        near.length > 0 ? `did you mean ${near.join(" or ")}?` : `autodev flow graph ${flow.name}`,
-    });
-  }
-  const at = (number: string): number =>
-    number === "done" ? flow.steps.length : flow.steps.findIndex((each) => each.step === number);
-  if (what === "skip" && step.step !== state.step) {
-    return fail("usage", `only the present step can be skipped: ${state.step} ${state.name}`, {
-      hint: "autodev status shows where the flow is",
-    });
-  }
-  if (what !== "skip" && at(step.step) > at(state.step)) {
-    return fail(
-      "usage",
-      `step ${step.step} ${step.name} lies ahead: there is nothing to go back to`,
-      {
-        hint: "autodev goes on; autodev skip leaves a step out",
-      },
-    );
-  }
-  return act(step);
+async function acted(
+  project: Project,
+  held: Held,
+  { what, wanted }: { readonly what: FlowAct; readonly wanted: string | undefined },
+  people: Parameters<typeof actOnFlow>[4],
+): Promise<Result<Acted>> {
+  const state = held.state.flow;
+  const flow = state && flowNamed(state.flow, project.flows ?? []);
+  if (!flow) return fail("not-found", "no flow that is known here is under way");
+  const step = wantedStep(what, wanted, state, flow);
+  return step.ok ? actOnFlow(project, held, what, step.value, people) : step;
 }

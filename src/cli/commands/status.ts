@@ -5,6 +5,8 @@
 import * as path from "node:path";
 import { hasUsed, toldOf } from "../../core/agent/budget.ts";
 import { currentRuns, openDecisions } from "../../core/evolve.ts";
+import type { Flow } from "../../core/flow/flow.ts";
+import { flowNamed } from "../../core/flow/flows/index.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
 import { earliestParked } from "../../core/plan/next-moves.ts";
 import { type PlanRun, unverified } from "../../core/plan/progress.ts";
@@ -28,14 +30,21 @@ const load = (bundle: string): { run(options: StatusOptions): number } => {
 
 export function run(options: StatusOptions): number {
   const glanced = glance(process.cwd());
-  if (!glanced) return load("status-whole").run(options);
+  // The steps of a project's own flow are in a file of its own.
+  if (!glanced || !flowNamed(shownPlace(glanced.look).state.flow))
+    return load("status-whole").run(options);
   return showStatus(glanced.look, glanced.root, options);
 }
 
-export function showStatus(look: Look, root: string, options: StatusOptions): number {
-  if (options.json) printJson(statusOutput(look, root));
+export function showStatus(
+  look: Look,
+  root: string,
+  options: StatusOptions,
+  flows: readonly Flow[] = [],
+): number {
+  if (options.json) printJson(statusOutput(look, root, flows));
   else {
-    print(summary(look, path.basename(root), styleFor(options.color)));
+    print(summary(look, path.basename(root), styleFor(options.color), { flows }));
     for (const run of currentRuns(look.state)) {
       const unseen = unverified(run).length;
       if (unseen > 0) print(`${run.plan}: ${unseen} complete, unverified: no gate has seen them`);
@@ -55,7 +64,7 @@ const wakeTime = (run: PlanRun): string | undefined =>
     ? earliestParked(run, { now: new Date().toISOString() })
     : undefined);
 
-export function statusOutput(look: Look, root: string): StatusOutput {
+export function statusOutput(look: Look, root: string, flows: readonly Flow[] = []): StatusOutput {
   const { here, state } = look;
   const { state: position, corrections } = shownPlace(look);
   const { flow, step, name, status, subStep, retryCount, cycle, tracker, blockers } = position;
@@ -73,7 +82,7 @@ export function statusOutput(look: Look, root: string): StatusOutput {
     source: here.source,
     generation: here.generation,
     corrections: [...corrections],
-    steps: stepsOf(position),
+    steps: stepsOf(position, flows),
     decisions: openDecisions(state).map(({ id, question, options, recommendation, reason }) => ({
       id,
       question,

@@ -1,6 +1,7 @@
 /** The status summary: where the project is, at a glance. */
 import { decisionBlock } from "../../core/decision.ts";
 import { currentRuns, openDecisions } from "../../core/evolve.ts";
+import type { Flow } from "../../core/flow/flow.ts";
 import type { FlowState } from "../../core/flow/state.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
 import { isComplete, type PlanRun } from "../../core/plan/progress.ts";
@@ -20,7 +21,7 @@ export function summary(
   look: Look,
   project: string,
   style: Style,
-  { decisions = true } = {},
+  { decisions = true, flows = [] }: { decisions?: boolean; flows?: readonly Flow[] } = {},
 ): string {
   const { state } = look;
   const { state: flow, corrections } = shownPlace(look);
@@ -29,7 +30,7 @@ export function summary(
     ` ${style.bold(shown(project))} · ${shown(flow.flow)}${flow.flow === "existing-code" ? ` · cycle ${flow.cycle}` : ""}`,
     style.dim(rule),
   ];
-  const steps = stepsOf(flow);
+  const steps = stepsOf(flow, flows);
   const width = Math.max(1, ...steps.map((step) => step.step.length));
   for (const step of steps) {
     const current = step.step === flow.step;

@@ -1,3 +1,4 @@
+import type { Flow } from "./flow.ts";
 import { flowNamed } from "./flows/index.ts";
 import type { FlowState } from "./state.ts";
 
@@ -8,9 +9,9 @@ export interface StepStatus {
   readonly optional: boolean;
 }
 
-/** Every step of the flow as it stands now; empty for a flow that is not built in. */
-export function stepsOf(state: FlowState): StepStatus[] {
-  const steps = flowNamed(state.flow)?.steps ?? [];
+/** Every step of the flow as it stands now; empty for one that is neither built in nor in `flows`. */
+export function stepsOf(state: FlowState, flows: readonly Flow[] = []): StepStatus[] {
+  const steps = flowNamed(state.flow, flows)?.steps ?? [];
   const current = steps.findIndex((step) => step.step === state.step);
   return steps.map((step, at) => {
     const before = state.step === "done" || (current >= 0 && at < current);

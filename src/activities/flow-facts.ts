@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { existing } from "../core/flow/contract.ts";
-import { type Flow, globOf, type Step, type Survey, stepIn } from "../core/flow/flow.ts";
+import { type Flow, globOf, leftBy, type Step, type Survey, stepIn } from "../core/flow/flow.ts";
 import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
 import type { FlowFacts, SkillFacts } from "../core/flow/next-move.ts";
 import type { FlowState } from "../core/flow/state.ts";
@@ -51,9 +51,11 @@ function skillFacts(
   return { phases, lacks, there: own };
 }
 
-/** What earlier steps leave, by what their skills promise: that a step finds it says nothing of itself. */
+/** What earlier steps leave and their skills promise: that a step finds it says nothing of itself. */
 const leftBefore = (root: string, flow: Flow, step: Step, cycle: number): RegExp[] =>
-  flow.steps.slice(0, flow.steps.indexOf(step)).flatMap((each) => producedBy(root, each, cycle));
+  flow.steps
+    .slice(0, flow.steps.indexOf(step))
+    .flatMap((each) => [...producedBy(root, each, cycle), ...leftBy(each, { cycle })]);
 
 /** How much there is to do, from the task files: number, points. */
 function ahead(root: string, { docs }: Survey): string[] {

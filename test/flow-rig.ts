@@ -1,7 +1,19 @@
 /** A project whose flow is done by an agent without a model (test/flow/agent.mjs). */
+import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { binary, makeFolder, makeRepo, type Ran, type Repo, run } from "./rig.ts";
+import { expect } from "vitest";
+import {
+  binary,
+  makeFolder,
+  makeRepo,
+  plainEnvironment,
+  present,
+  type Ran,
+  type Repo,
+  run,
+  sleep,
+} from "./rig.ts";
 
 export interface FlowProject extends Repo {
   /** `autodev` with the agent at work; what the repository tells it is trusted. */
@@ -14,18 +26,15 @@ export interface FlowProject extends Repo {
 
 const agent = join(import.meta.dirname, "flow", "agent.mjs");
 const skills = join(import.meta.dirname, "..", "skills");
+const settings = `${JSON.stringify({ agents: { mine: { command: `node '${agent}'` } } })}\n`;
 
+/** `prepare`: what is to be there before the agent's settings are committed. */
 export async function makeFlowProject(
   files: Readonly<Record<string, string>> = {},
+  prepare: (repo: Repo) => void = () => {},
 ): Promise<FlowProject> {
-  const settings = {
-    agents: { mine: { command: `node '${agent}'` } },
-    notify: { bell: false },
-  };
-  const repo = makeRepo({
-    ".autodev/config.yaml": `${JSON.stringify({ agents: settings.agents })}\n`,
-    ...files,
-  });
+  const repo = makeRepo({ ".autodev/config.yaml": settings, ...files });
+  prepare(repo);
   repo.git("add", ".");
   repo.git("commit", "--quiet", "--message=settings");
   const memory = makeFolder("memory");
@@ -34,12 +43,8 @@ export async function makeFlowProject(
     FLOW_AGENT_SKILLS: skills,
     FLOW_AGENT_MEMORY: memory,
   };
-  const asked = await run(process.execPath, [binary(), "--no-input"], {
-    cwd: repo.root,
-    env: environment,
-  });
-  const [, hash = ""] = /--trust-sha256 ([0-9a-f]{64})/.exec(asked.all) ?? [];
-  const command = [binary(), "--no-input", "--trust-sha256", hash];
+  trusted ??= hashToTrust(environment);
+  const command = [binary(), "--no-input", "--trust-sha256", await trusted];
   return {
     ...repo,
     environment,
@@ -54,4 +59,82 @@ export async function makeFlowProject(
       environment["FLOW_AGENT_DO"] = JSON.stringify(acts);
     },
   };
+}
+
+/** One for all: they all tell to run the same. */
+let trusted: Promise<string> | undefined;
+
+async function hashToTrust(env: Record<string, string>): Promise<string> {
+  const cwd = makeRepo({ ".autodev/config.yaml": settings }).root;
+  const asked = await run(process.execPath, [binary(), "--no-input"], { cwd, env });
+  const [, hash] = /--trust-sha256 ([0-9a-f]{64})/.exec(asked.all) ?? [];
+  if (hash === undefined) throw new Error(`nothing is to be trusted: ${asked.all}`);
+  return hash;
+}
+
+// ── what came of it ────────────────────────────────────────────────────────────────────────────
+
+/** How `autodev --json` has ended: on what it rests. */
+export const outcomeOf = (ran: Ran): string =>
+  (JSON.parse(ran.out) as { outcome?: { is: string } }).outcome?.is ?? ran.out;
+
+/** Artifacts and commits, without what is different each time. */
+export function madeBy(project: FlowProject): { files: string[]; commits: string[] } {
+  const lines = (text: string): string[] => text.split("\n").filter(Boolean);
+  return {
+    files: lines(project.git("ls-files", "_docs"))
+      .filter((file) => file !== present)
+      .map((file) => file.replace(/\d{4}-\d{2}-\d{2}/, "<day>")),
+    commits: lines(project.git("log", "--reverse", "--format=%s")),
+  };
+}
+
+/** Every question that was asked, in order; none of them was asked a second time. */
+export async function questionsOf(project: FlowProject): Promise<string[]> {
+  const asked = (await project.events())
+    .filter(({ type }) => type === "decision-asked")
+    .map((event) => event["decision"] as { id: string; question: string });
+  expect(new Set(asked.map(({ id }) => id)).size).toBe(asked.length);
+  return asked.map(({ question }) => question);
+}
+
+// ── lives that are cut short ───────────────────────────────────────────────────────────────────
+
+interface Lives {
+  /** The first so many are killed, if they live long enough. */
+  readonly kills: number;
+  /** After each of them, killed or not. */
+  readonly isOver: () => Promise<boolean>;
+  /** Ends that are no failure besides 0: a question that a person has to answer. */
+  readonly ends?: readonly number[];
+}
+
+/** One `autodev` after the other until it is over, killed at another moment each; how many were. */
+export async function liveAndDie(
+  { command, root, environment }: FlowProject,
+  args: readonly string[],
+  { kills, isOver, ends = [0] }: Lives,
+): Promise<number> {
+  let killed = 0;
+  for (let life = 0; life < kills * 3 + 10; life++) {
+    const child = spawn(process.execPath, [...command, ...args], {
+      cwd: root,
+      env: { ...plainEnvironment, ...environment },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+    const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+    // Spread over what a life does: early, in the middle of a skill, between two steps.
+    const doomed =
+      killed < kills
+        ? sleep(150 + ((life * 137) % 1100)).then(() => child.kill("SIGKILL"))
+        : undefined;
+    const code = await ended;
+    await doomed;
+    if (code === null) killed++;
+    else if (!ends.includes(code)) throw new Error(`life ${life} ended with ${code}: ${said}`);
+    if (await isOver()) return killed;
+  }
+  throw new Error("it does not come to its end");
 }

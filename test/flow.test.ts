@@ -1,24 +1,18 @@
 /** Flows through the real door: the built binary, real git, an agent that leaves real artifacts. */
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type FlowProject, makeFlowProject } from "./flow-rig.ts";
-import { makeRepo, plainEnvironment, present, type Ran, sleep, stateText } from "./rig.ts";
+import {
+  type FlowProject,
+  liveAndDie,
+  madeBy,
+  makeFlowProject,
+  outcomeOf,
+  questionsOf,
+} from "./flow-rig.ts";
+import { makeRepo, present, stateText } from "./rig.ts";
 
 const patience = 300_000;
-
-/** Artifacts and commits, without what is different each time. */
-function madeBy(project: FlowProject): { files: string[]; commits: string[] } {
-  const listed = project.git("ls-files", "_docs").split("\n").filter(Boolean);
-  return {
-    files: listed.filter((file) => file !== present),
-    commits: project.git("log", "--reverse", "--format=%s").split("\n").filter(Boolean),
-  };
-}
-
-const outcomeOf = (ran: Ran): string =>
-  (JSON.parse(ran.out) as { outcome?: { is: string } }).outcome?.is ?? ran.out;
 
 async function wholeFlow(project: FlowProject): Promise<void> {
   const first = await project.flow("--decide", "recommended", "--json");
@@ -77,44 +71,18 @@ describe("a greenfield project", () => {
       const calm = await makeFlowProject();
       await wholeFlow(calm);
       const wild = await makeFlowProject();
-      let kills = 0;
-      for (let life = 0; life < 60; life++) {
-        const child = spawn(
-          process.execPath,
-          [...wild.command, "--decide", "recommended", "--through-boundaries"],
-          {
-            cwd: wild.root,
-            env: { ...plainEnvironment, ...wild.environment },
-            stdio: "ignore",
-          },
-        );
-        const over = new Promise<number | null>((resolve) => child.on("close", resolve));
-        // Spread over what a life does: early, in the middle of a skill, between two steps.
-        const doomed =
-          kills < mostKills
-            ? sleep(150 + ((life * 137) % 1100)).then(() => child.kill("SIGKILL"))
-            : undefined;
-        const code = await over;
-        await doomed;
-        if (code === null) kills++;
-        else if (code !== 0) throw new Error(`life ${life} ended with ${code}`);
-        else if ((await wild.status()).step === "done") break;
-      }
+      const kills = await liveAndDie(wild, ["--decide", "recommended", "--through-boundaries"], {
+        kills: 20,
+        isOver: async () => (await wild.status()).step === "done",
+      });
       expect(kills).toBeGreaterThanOrEqual(5);
       expect(await wild.status()).toMatchObject({ flow: "greenfield", step: "done" });
       expect(madeBy(wild)).toEqual(madeBy(calm));
-      const asked = (await wild.events()).filter(({ type }) => type === "decision-asked");
-      const ids = asked.map((event) => (event["decision"] as { id: string }).id);
-      expect(new Set(ids).size).toBe(ids.length);
-      const questions = async (project: FlowProject): Promise<string[]> =>
-        (await project.decisions()).map(({ question }) => question).sort();
-      expect(await questions(wild)).toEqual(await questions(calm));
+      expect(await questionsOf(wild)).toEqual(await questionsOf(calm));
     },
     patience,
   );
 });
-
-const mostKills = 20;
 
 describe("a skill that fails", () => {
   it(

@@ -570,13 +570,14 @@ export function atTerminal(
   cwd: string,
   args: readonly string[] = [],
   env: Environment = {},
-  { columns = 120, rows = 40 } = {},
+  { columns = 120, rows = 40, work = false } = {},
 ): Terminal {
   const merged: Record<string, string> = {};
   for (const [key, value] of Object.entries({ ...plainEnvironment, ...env })) {
     if (value !== undefined) merged[key] = value;
   }
-  const child = spawnAtTerminal(process.execPath, [binary(), ...withoutWork(args)], {
+  const words = work ? args : withoutWork(args);
+  const child = spawnAtTerminal(process.execPath, [binary(), ...words], {
     cwd,
     env: merged,
     cols: columns,

@@ -418,21 +418,25 @@ export class FlowModel {
     const documents =
       has("architecture", "final-report", "mockups", "marker", "baseline", "matrix") ||
       [...m.facts].some((fact) => fact.startsWith("ripple@"));
+    const inCycles = has("plans") || [...m.facts].some((fact) => /^(?:report|ripple)@/.test(fact));
     const own =
       m.facts.size === 0
-        ? root.source
-          ? "existing-code"
-          : "greenfield"
+        ? [root.source ? "existing-code" : "greenfield"]
         : documents && !problem
-          ? "existing-code"
-          : "greenfield";
+          ? ["existing-code"]
+          : problem && inCycles
+            ? ["existing-code", "greenfield"]
+            : ["greenfield"];
     const suite = has("config") || (root.members >= 2 && !root.source);
-    if (suite && (problem || documents) && m.flowChosen === undefined) {
+    const fitting = !suite ? own : problem || documents ? ["meta-repo", ...own] : ["meta-repo"];
+    if (fitting.length > 1 && m.flowChosen === undefined) {
       const about = { flow: "", step: "flow", cycle: 1 };
-      const question = { id: `which-flow ${own}`, kind: "which-flow", keys: "AB", recommends: "A" };
-      if (this.ask({ ...question, about, to: own }) === undefined) return false;
+      const to = fitting.join(" ");
+      const keys = "ABC".slice(0, fitting.length);
+      const question = { id: `which-flow ${to}`, kind: "which-flow", keys, recommends: "A" };
+      if (this.ask({ ...question, about, to }) === undefined) return false;
     }
-    const flow = m.flowChosen ?? (suite ? "meta-repo" : own);
+    const flow = m.flowChosen ?? (fitting[0] as string);
     const cycles = [...m.facts].map((fact) =>
       Number(/^(?:report|ripple)@(\d+)$/.exec(fact)?.[1] ?? 1),
     );
@@ -447,8 +451,15 @@ export class FlowModel {
     const owed = steps.filter(
       (step, at) => at < proven && isOwed(rowOf({ flow, step })) && !met(step),
     );
-    const open = steps.slice(proven + 1);
-    const unmet = open.findIndex((step) => rowOf({ flow, step }).proof !== undefined && !met(step));
+    const isIdle = ({ proof, applies }: Row): boolean =>
+      proof !== undefined && applies?.(look) === "no";
+    const open = steps.slice(proven + 1).filter((step) => !isIdle(rowOf({ flow, step })));
+    // A retrospective that lies there may be this cycle's: then it is the next one.
+    const mayBeOver = (step: string): boolean =>
+      rowOf({ flow, step }).newCycle === true && isThere(m.facts, "retro", cycle);
+    const unmet = open.findIndex(
+      (step) => rowOf({ flow, step }).proof !== undefined && !met(step) && !mayBeOver(step),
+    );
     const next = (step: string | undefined): string[] =>
       [step === undefined ? undefined : this.after(flow, step)].filter(
         (each) => each !== undefined,
@@ -461,7 +472,8 @@ export class FlowModel {
           ? steps.slice(0, 1)
           : unmet >= 0
             ? open.slice(0, unmet + 1)
-            : [...open, ...next(steps.at(-1))];
+            : [...new Set([...open, ...next(steps.at(-1))])];
+    const anew = gap === undefined && proven >= 0 && unmet < 0 && mayBeOver(steps.at(-1) ?? "");
     const first = places[0] ?? "done";
     const made = (): void =>
       this.say(`created ${flow} ${first}`, () => {
@@ -482,7 +494,9 @@ export class FlowModel {
     const to = this.choose(places, "scan", { flow, step: first, cycle });
     if (to === undefined) return false;
     made();
-    this.enter(to, { answered: true, skips: owed.filter((step) => order(step) < order(to)) });
+    const newCycle = anew && to === places.at(-1);
+    const skips = owed.filter((step) => order(step) < order(to));
+    this.enter(to, { answered: true, newCycle, skips });
     return true;
   }
 
@@ -784,7 +798,7 @@ export class FlowModel {
     this.say(`answered ${question.kind} ${key}`, () => (question.state = "answered"));
     const { place } = m;
     const { about, kind, to } = question;
-    if (kind === "which-flow") m.flowChosen = key === "A" ? "meta-repo" : (to as string);
+    if (kind === "which-flow") m.flowChosen = to?.split(" ")["ABC".indexOf(key)] as string;
     if (kind === "unknown-status") {
       const status = { A: "in_progress", B: "not_started" }[key] ?? "completed";
       this.at({ status }, `status ${status}`);

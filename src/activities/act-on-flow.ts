@@ -9,8 +9,7 @@ import { whetherToGoBack, whetherToRollBack, whetherToSkip } from "../core/flow/
 import type { FlowAct } from "../core/flow/wanted-step.ts";
 import { openGit } from "../git/call.ts";
 import { askOnce } from "./ask.ts";
-import { findSkill } from "./find-skill.ts";
-import { producedBy } from "./flow-moves.ts";
+import { findSkill, producedBy } from "./find-skill.ts";
 import type { Held, Project } from "./hold.ts";
 import type { Ask } from "./open-flow.ts";
 import { whatRollsBack } from "./roll-back-step.ts";
@@ -88,7 +87,7 @@ async function questionFor(
   if (!position || !flow) return fail("not-found", "no flow that is known here is under way");
   const course = known ?? newCourse(flow.name);
   const seen = survey(project.root, flows);
-  const own = filesOf(seen, producedBy({ project }, step, position.cycle));
+  const own = filesOf(seen, producedBy(project.root, step, position.cycle));
   switch (act) {
     case "skip":
       return succeed(whetherToSkip(step, dependents(project, flow, step), position, course));
@@ -98,7 +97,7 @@ async function questionFor(
       const changes = await changesOf(project, step, position);
       if (!changes.ok) return changes;
       const stale = laterSteps(flow, step, position.step).flatMap((later) => {
-        const files = filesOf(seen, producedBy({ project }, later, position.cycle));
+        const files = filesOf(seen, producedBy(project.root, later, position.cycle));
         return files.length > 0 ? [`step ${later.step} ${later.name}: ${files.length} files`] : [];
       });
       const folder = own[0]?.split("/")[0] ?? step.skill ?? step.name;
@@ -153,7 +152,7 @@ async function changesOf(
   const before = await lastCompletion(git, { flow, step: step.step });
   if (!before.ok) return before;
   if (!before.value) return succeed([]);
-  const globs = producedBy({ project }, step, cycle);
+  const globs = producedBy(project.root, step, cycle);
   const told = await whatRollsBack(git, { commit: before.value.commit, globs });
   if (!told.ok) return told;
   if (told.value.is === "not-now") return succeed([`not now: ${told.value.why}`]);

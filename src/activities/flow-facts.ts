@@ -2,11 +2,11 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { existing } from "../core/flow/contract.ts";
-import { type Flow, globOf, type Survey, stepIn } from "../core/flow/flow.ts";
+import { type Flow, globOf, leftBy, type Step, type Survey, stepIn } from "../core/flow/flow.ts";
 import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
 import type { FlowFacts, SkillFacts } from "../core/flow/next-move.ts";
 import type { FlowState } from "../core/flow/state.ts";
-import { findSkill } from "./find-skill.ts";
+import { findSkill, producedBy } from "./find-skill.ts";
 import type { Held, Project } from "./hold.ts";
 import { survey } from "./survey.ts";
 
@@ -37,7 +37,7 @@ function skillFacts(
 ): SkillFacts {
   const flow = flowNamed(name, flows.length > 0 ? flows : builtInFlows);
   const step = flow && stepIn(flow, number);
-  if (step?.skill === undefined) return nothingKnown;
+  if (!flow || step?.skill === undefined) return nothingKnown;
   const found = findSkill(root, step.skill, step.mode);
   if (!found.ok) return { ...nothingKnown, missing: found.failure.message };
   const { phases, needs, produces } = found.value;
@@ -45,8 +45,17 @@ function skillFacts(
     const pattern = globOf(need, { cycle });
     return ![...docs.keys()].some((file) => pattern.test(file));
   });
-  return { phases, lacks, there: existing(produces, docs, { cycle }) };
+  const there = existing(produces, docs, { cycle });
+  const earlier = there.length > 0 ? leftBefore(root, flow, step, cycle) : [];
+  const own = there.filter((file) => !earlier.some((pattern) => pattern.test(file)));
+  return { phases, lacks, there: own };
 }
+
+/** What earlier steps leave and their skills promise: that a step finds it says nothing of itself. */
+const leftBefore = (root: string, flow: Flow, step: Step, cycle: number): RegExp[] =>
+  flow.steps
+    .slice(0, flow.steps.indexOf(step))
+    .flatMap((each) => [...producedBy(root, each, cycle), ...leftBy(each, { cycle })]);
 
 /** How much there is to do, from the task files: number, points. */
 function ahead(root: string, { docs }: Survey): string[] {

@@ -4,11 +4,11 @@ import * as path from "node:path";
 import type { Event } from "../core/event.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Uncommitted } from "../core/flow/course.ts";
-import { globOf, type Step } from "../core/flow/flow.ts";
+import type { Step } from "../core/flow/flow.ts";
 import type { Performable } from "../core/flow/run-flow.ts";
 import { askOnce } from "./ask.ts";
 import { commitStep } from "./commit-step.ts";
-import { findSkill } from "./find-skill.ts";
+import { producedBy } from "./find-skill.ts";
 import type { FlowSite } from "./flow-site.ts";
 import { rollBackStep } from "./roll-back-step.ts";
 import { runSkill } from "./run-skill.ts";
@@ -127,7 +127,7 @@ async function rollBack(site: FlowSite, step: Step, since: number): Promise<Resu
   if (!flow) return succeed([]);
   const before = await lastCompletion(git, { flow: flow.flow, step: step.step });
   if (!before.ok) return before;
-  const globs = producedBy(site, step, flow.cycle);
+  const globs = producedBy(project.root, step, flow.cycle);
   if (!before.value || globs.length === 0) {
     site.tell(`step ${step.step} ${step.name} was never committed: its files stay as they are`);
     return succeed([reopened]);
@@ -151,17 +151,6 @@ async function rollBack(site: FlowSite, step: Step, since: number): Promise<Resu
     site.tell(`what was there is kept: git show ${rolled.value.rescued}`);
   }
   return succeed([reopened]);
-}
-
-/** By what its skill promises. */
-export function producedBy(
-  { project }: Pick<FlowSite, "project">,
-  step: Step,
-  cycle: number,
-): RegExp[] {
-  if (step.skill === undefined) return [];
-  const found = findSkill(project.root, step.skill, step.mode);
-  return found.ok ? found.value.produces.map(({ path: each }) => globOf(each, { cycle })) : [];
 }
 
 // ── time ───────────────────────────────────────────────────────────────────────────────────────

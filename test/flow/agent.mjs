@@ -44,13 +44,16 @@ const finish = (result) => {
 };
 const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-const today = "2026-01-15";
-const pathFor = (path) =>
+const today = new Date().toISOString().slice(0, 10);
+const pathAs = (path) =>
   path
     .replaceAll("{cycle}", cycle)
     .replaceAll("{date}", today)
-    .replace(/\{(\w+),[^}]*\}/g, "$1")
-    .replace(/\*/g, (_, at) => (path.startsWith("02_tasks") && at < 20 ? "01_first" : "first"));
+    .replace(/\{(\w+),[^}]*\}/g, "$1");
+const pathFor = (path) =>
+  pathAs(path).replace(/\*/g, (_, at) =>
+    path.startsWith("02_tasks") && at < 20 ? "01_first" : "first",
+  );
 
 function contentFor({ sections = [], columns = [], fields = [], says, mentions }) {
   const lines = [`# ${skill} ${mode ?? ""} of step ${step}`, ""];
@@ -77,10 +80,32 @@ function contentFor({ sections = [], columns = [], fields = [], says, mentions }
 
 function namesLike(path) {
   const folder = join("_docs", dirname(path));
-  const pattern = new RegExp(
-    `^${path.split("/").at(-1).replace(/[.]/g, "\\.").replaceAll("*", ".*")}$`,
-  );
+  const pattern = globOf(path.split("/").at(-1));
   return existsSync(folder) ? readdirSync(folder).filter((name) => pattern.test(name)) : [];
+}
+
+function globOf(path) {
+  return new RegExp(`^${path.replace(/[.]/g, "\\.").replaceAll("*", "[^/]*")}$`);
+}
+
+/** One file may be promised by several patterns: it has to keep what all of them say. */
+function promisedOf(name) {
+  const all = way.produces.filter(({ path }) => path === name || globOf(pathAs(path)).test(name));
+  const list = (what) => [...new Set(all.flatMap((each) => each[what] ?? []))];
+  const [sections, columns, fields] = ["sections", "columns", "fields"].map(list);
+  return {
+    sections,
+    columns,
+    fields,
+    says: all.find(({ says }) => says !== undefined)?.says,
+    mentions: all.find(({ mentions }) => mentions !== undefined)?.mentions,
+  };
+}
+
+/** A skill that keeps its own place has come to its end. */
+function ownPlace() {
+  const phases = way.phases ?? [];
+  return `${JSON.stringify({ phase: phases.length, name: phases.at(-1)?.name })}\n`;
 }
 
 /** A line for each expression that the skills have. */
@@ -130,13 +155,14 @@ const produced = (way.produces ?? [])
   .sort((a, b) => Number(a.mentions !== undefined) - Number(b.mentions !== undefined));
 for (const artifact of produced) {
   for (let n = 0; n < (artifact.least ?? 1); n++) {
-    const path = join(
-      "_docs",
-      n === 0 ? pathFor(artifact.path) : pathFor(artifact.path).replace("first", `more${n}`),
-    );
-    if (artifact.optional || (existsSync(path) && !acts.anew)) continue;
+    const name =
+      n === 0 ? pathFor(artifact.path) : pathFor(artifact.path).replace("first", `more${n}`);
+    const path = join("_docs", name);
+    // What names others has to name those of today.
+    const isAsItShouldBe = existsSync(path) && !acts.anew && artifact.mentions === undefined;
+    if (artifact.optional || isAsItShouldBe) continue;
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, path.endsWith(".json") ? '{ "phase": 1 }\n' : contentFor(artifact));
+    writeFileSync(path, path.endsWith(".json") ? ownPlace() : contentFor(promisedOf(name)));
   }
 }
 if (skill === "research" && mode === "b")

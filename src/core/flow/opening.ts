@@ -72,8 +72,9 @@ export function openingMove(
       const why = "the folders cannot tell which step comes next";
       const step = chooseAmong(here.places, { cycle, cause: "scan", why });
       if ("is" in step) return step;
+      const to = step === here.onward?.step ? here.onward : { step, cycle };
       const skips = (here.owed ?? []).filter((each) => numberOf(each) < numberOf(step.step));
-      const then = answered(here.state.flow, { step, cycle }, skips);
+      const then = answered(here.state.flow, to, skips);
       return { is: "create", state: here.state, then };
     }
     return { is: "create", state: here.state };

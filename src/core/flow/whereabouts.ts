@@ -5,6 +5,7 @@
  */
 import type { AdoptedFile } from "../evolve.ts";
 import { type Failure, type Result, succeed } from "../failure.ts";
+import type { Onward } from "./cross-check.ts";
 import type { Flow, Step, Survey } from "./flow.ts";
 import { builtInFlows, flowNamed } from "./flows/index.ts";
 import { type Generation, type Variant } from "./generations.ts";
@@ -67,6 +68,8 @@ export interface Whereabouts {
   readonly fitting?: readonly string[];
   /** More than one: which of these steps it is, only a person can say. */
   readonly places?: readonly Step[];
+  /** The last of those, where it would begin another cycle. */
+  readonly onward?: Onward;
   /** Steps before one of those, whose proof is missing. */
   readonly owed?: readonly string[];
 }
@@ -140,6 +143,7 @@ export function whereabouts(facts: Facts): Result<Whereabouts> {
     files: facts.files,
     fitting,
     ...(scan.candidates && { places: scan.candidates }),
+    ...(scan.onward && { onward: scan.onward }),
     ...(scan.owed && { owed: scan.owed }),
   });
 }

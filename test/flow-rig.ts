@@ -75,8 +75,17 @@ async function hashToTrust(env: Record<string, string>): Promise<string> {
 // ── what came of it ────────────────────────────────────────────────────────────────────────────
 
 /** How `autodev --json` has ended: on what it rests. */
-export const outcomeOf = (ran: Ran): string =>
-  (JSON.parse(ran.out) as { outcome?: { is: string } }).outcome?.is ?? ran.out;
+/** One JSON object a line: what was recorded, and last where it stands. */
+export const jsonLines = (ran: Ran): readonly Record<string, unknown>[] =>
+  ran.out
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+export const outcomeOf = (ran: Ran): string => {
+  const last = jsonLines(ran).at(-1) as { outcome?: { is: string } } | undefined;
+  return last?.outcome?.is ?? ran.out;
+};
 
 /** Artifacts and commits, without what is different each time. */
 export function madeBy(project: FlowProject): { files: string[]; commits: string[] } {

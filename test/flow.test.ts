@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   type FlowProject,
+  jsonLines,
   liveAndDie,
   madeBy,
   makeFlowProject,
@@ -21,6 +22,11 @@ async function wholeFlow(project: FlowProject): Promise<void> {
   const rest = await project.flow("--decide", "recommended", "--through-boundaries", "--json");
   expect(rest.code, rest.all).toBe(0);
   expect(outcomeOf(rest)).toBe("done");
+  const told = jsonLines(rest).slice(0, -1);
+  expect(told.map(({ seq }) => seq)).toEqual(told.map((_, at) => Number(told[0]?.["seq"]) + at));
+  expect(told.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(["skill-started", "step-committed"]),
+  );
 }
 
 describe("a greenfield project", () => {

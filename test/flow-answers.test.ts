@@ -16,9 +16,10 @@ async function atTheTerminal(project: FlowProject): Promise<string[]> {
   const env = { ...project.environment, XDG_CONFIG_HOME: makeFolder("config") };
   for (let session = 0; session < most; session++) {
     const terminal = atTerminal(project.root, [], env, { work: true });
-    let [over, answered] = [false, 0];
-    void terminal.ended.then(() => (over = true));
-    while (!over) {
+    const life = { isOver: false };
+    void terminal.ended.then(() => (life.isOver = true));
+    let answered = 0;
+    while (!life.isOver) {
       const shown = terminal.shown().slice(answered);
       if (prompt.test(shown)) {
         const [, question = ""] = /DECISION REQUIRED: (.*)/.exec(shown) ?? [];

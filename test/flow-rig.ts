@@ -12,6 +12,7 @@ import {
   type Ran,
   type Repo,
   run,
+  type Status,
   sleep,
 } from "./rig.ts";
 
@@ -114,18 +115,21 @@ interface Lives {
   readonly kills: number;
   /** After each of them, killed or not. */
   readonly isOver: () => Promise<boolean>;
+  /** So near to the end that a kill could leave it behind: the next life would begin another story. */
+  readonly spares: (status: Status) => boolean;
   /** Ends that are no failure besides 0: a question that a person has to answer. */
   readonly ends?: readonly number[];
 }
 
 /** One `autodev` after the other until it is over, killed at another moment each; how many were. */
 export async function liveAndDie(
-  { command, root, environment }: FlowProject,
+  { command, root, environment, status }: FlowProject,
   args: readonly string[],
-  { kills, isOver, ends = [0] }: Lives,
+  { kills, isOver, spares, ends = [0] }: Lives,
 ): Promise<number> {
   let killed = 0;
   for (let life = 0; life < kills * 3 + 10; life++) {
+    const spared = spares(await status());
     const child = spawn(process.execPath, [...command, ...args], {
       cwd: root,
       env: { ...plainEnvironment, ...environment },
@@ -136,14 +140,15 @@ export async function liveAndDie(
     const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
     // Spread over what a life does: early, in the middle of a skill, between two steps.
     const doomed =
-      killed < kills
+      killed < kills && !spared
         ? sleep(150 + ((life * 137) % 1100)).then(() => child.kill("SIGKILL"))
         : undefined;
     const code = await ended;
     await doomed;
     if (code === null) killed++;
     else if (!ends.includes(code)) throw new Error(`life ${life} ended with ${code}: ${said}`);
-    if (await isOver()) return killed;
+    // Who was killed may have left something to be done, if only a commit.
+    if ((await isOver()) && code !== null) return killed;
   }
   throw new Error("it does not come to its end");
 }

@@ -97,6 +97,7 @@ describe.concurrent("code that nobody has described", () => {
       const lost = new Map<string, string>();
       const kills = await liveAndDie(project, ["--decide", "recommended"], {
         kills: 7,
+        spares: ({ cycle }) => cycle > 1,
         async isOver() {
           const { step, cycle, status } = await project.status();
           const scanned = await withoutMemory(project);
@@ -164,6 +165,7 @@ async function describedAlready(documents: Readonly<Record<string, string>>): Pr
   expect((await project.autodev("decide", open?.id ?? "", "C")).code).toBe(0);
   await liveAndDie(project, ["--decide", "recommended"], {
     kills: 2,
+    spares: ({ step }) => Number(step) > 11,
     isOver: async () => (await project.status()).cycle === 2,
   });
   expect(madeBy(project).commits.slice(2)).toEqual(aFeature);
@@ -199,6 +201,7 @@ describe.concurrent("a repository of repositories", () => {
       // Nothing but a person confirms it: whatever is recommended, here it rests.
       const asked = await liveAndDie(project, decided, {
         kills: 2,
+        spares: () => false,
         isOver: async () => (await project.status()).decisions.length > 0,
         ends: [0, 3],
       });
@@ -207,6 +210,7 @@ describe.concurrent("a repository of repositories", () => {
       expect((await project.autodev("decide", open?.id ?? "", "A")).code).toBe(0);
       const rounds = await liveAndDie(project, decided, {
         kills: 3,
+        spares: ({ step }) => Number(step) > 3,
         isOver: async () => (await project.status()).step === "6",
       });
       expect(asked + rounds).toBeGreaterThanOrEqual(3);

@@ -25,8 +25,8 @@ import {
   type Ran,
   type Row,
   randomFrom,
-  repositoryRoot,
   run,
+  shippedProgram,
   skipped,
 } from "./rig.ts";
 
@@ -616,7 +616,7 @@ async function attack(context: Context): Promise<Outcome> {
   const strace = await run(["strace", "--seccomp-bpf", "-f", "-qq", "-o", "/dev/null", "true"]);
   if (strace.missing) return skipped("strace is not on this machine");
   if (strace.code !== 0) return skipped(`strace cannot be used here: ${ending(strace)}`);
-  const program = await ownProgram(context.scratch);
+  const program = await shippedProgram(context.scratch);
   const puppet = makePuppet(context.scratch);
   const allowed = allowedHere(puppet);
   const lanes: Lane[] = [];
@@ -672,18 +672,6 @@ async function attack(context: Context): Promise<Outcome> {
     },
     failures.sort(),
   );
-}
-
-/** The shipped program as it is now: nobody's rebuild disturbs us. */
-async function ownProgram(scratch: string): Promise<string> {
-  const root = repositoryRoot();
-  const given = process.env["AUTODEV_TEST_BINARY"];
-  if (given) return given;
-  const built = await run([process.execPath, "scripts/build.mjs", "--cli-only"], { cwd: root });
-  if (built.code !== 0) throw new Error(`the program cannot be built: ${ending(built)}`);
-  const copy = path.join(scratch, "cli");
-  fs.cpSync(path.join(root, "dist", "cli"), copy, { recursive: true });
-  return path.join(copy, "main.cjs");
 }
 
 function chooseCases(context: Context, all: readonly (readonly string[])[]): Case[] {

@@ -10,6 +10,7 @@ import { crashRuns } from "./crash-runs.ts";
 import { crashStates } from "./crash-states.ts";
 import { decisionRaces } from "./decision-races.ts";
 import { flowHistories } from "./flow-histories.ts";
+import { flowKills } from "./flow-kills.ts";
 import { fuzzPlans } from "./fuzz-plans.ts";
 import { fuzzStateFiles } from "./fuzz-state-files.ts";
 import { hostileRepositories } from "./hostile-repositories.ts";
@@ -45,6 +46,7 @@ const rows: readonly Row[] = [
   powerCuts,
   crashRuns,
   runKills,
+  flowKills,
   runPowerCuts,
   userBytes,
   liars,

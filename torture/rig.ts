@@ -170,6 +170,20 @@ export function plantedSource(file: string, plant: Plant): string {
   return parts.join(plant.replace);
 }
 
+/** The shipped program as it is now: nobody's rebuild disturbs us. */
+export async function shippedProgram(scratch: string): Promise<string> {
+  const root = repositoryRoot();
+  const given = process.env["AUTODEV_TEST_BINARY"];
+  if (given) return given;
+  const built = await run([process.execPath, "scripts/build.mjs", "--cli-only"], { cwd: root });
+  if (built.code !== 0) throw new Error(`the program cannot be built: ${ending(built)}`);
+  const copy = path.join(scratch, "cli");
+  fs.cpSync(path.join(root, "dist", "cli"), copy, { recursive: true });
+  // Beside it, as in the package.
+  fs.cpSync(path.join(root, "skills"), path.join(scratch, "skills"), { recursive: true });
+  return path.join(copy, "main.cjs");
+}
+
 export const noCompiler = "gcc is not on this machine";
 
 const compiled = new Map<string, Promise<string | undefined>>();

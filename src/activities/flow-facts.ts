@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { existing } from "../core/flow/contract.ts";
-import { type Flow, globOf, leftBy, type Step, type Survey, stepIn } from "../core/flow/flow.ts";
+import { type Flow, globOf, type Step, type Survey, stepIn } from "../core/flow/flow.ts";
 import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
 import type { FlowFacts, SkillFacts } from "../core/flow/next-move.ts";
 import type { FlowState } from "../core/flow/state.ts";
@@ -56,6 +56,12 @@ const leftBefore = (root: string, flow: Flow, step: Step, cycle: number): RegExp
   flow.steps
     .slice(0, flow.steps.indexOf(step))
     .flatMap((each) => [...producedBy(root, each, cycle), ...leftBy(each, { cycle })]);
+
+/** What is there because of a step, beside what its skill promises. */
+const leftBy = ({ leaves }: Step, time: { readonly cycle: number }): RegExp[] =>
+  leaves && ("exists" in leaves || "filled" in leaves)
+    ? [globOf("exists" in leaves ? leaves.exists : leaves.filled, time)]
+    : [];
 
 /** How much there is to do, from the task files: number, points. */
 function ahead(root: string, { docs }: Survey): string[] {

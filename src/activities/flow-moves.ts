@@ -95,6 +95,9 @@ const idOf = (since: number): string => `flow-${String(since).padStart(8, "0")}`
 async function commit(site: FlowSite, what: Uncommitted): Promise<Result<Event[]>> {
   const { step, name, outcome, since } = what;
   const body = outcome === "" ? "" : `${outcome}\n\n`;
+  // The state file is shown a little later than it is on record: the commit has it as it is.
+  const settled = await site.held.look();
+  if (!settled.ok) return settled;
   const done = await commitStep(site.git, {
     id: idOf(since),
     message: `docs: step ${step} ${name} ${what.what}\n\n${body}${trailersOf(what)}\n`,

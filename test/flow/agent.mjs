@@ -165,11 +165,6 @@ for (const artifact of produced) {
     writeFileSync(path, path.endsWith(".json") ? ownPlace() : contentFor(promisedOf(name)));
   }
 }
-if (skill === "research" && mode === "b")
-  writeFileSync(
-    `_docs/01_solution/solution_draft0${namesLike("01_solution/solution_draft*.md").length + 1}.md`,
-    contentFor(way.produces.find(({ path }) => path.startsWith("01_solution/solution_draft"))),
-  );
 if (skill === "implement") {
   mkdirSync("_docs/02_tasks/done", { recursive: true });
   for (const name of namesLike("02_tasks/todo/*.md")) {

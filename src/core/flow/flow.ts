@@ -165,12 +165,6 @@ function filledIn(probe: Probe | undefined, time: Time): RegExp[] {
   return "no" in probe ? filledIn(probe.no, time) : [];
 }
 
-/** Files that are there because of this step, beside what its skill promises. */
-export const leftBy = ({ leaves }: Step, time: Pick<Time, "cycle">): RegExp[] =>
-  leaves && ("exists" in leaves || "filled" in leaves)
-    ? [globOf("exists" in leaves ? leaves.exists : leaves.filled, time)]
-    : [];
-
 /** Files whose text a probe may have to look into; `proofs`: only those that prove a step. */
 export function textsWanted(flow: Flow, time: Time, { proofs = false } = {}): RegExp[] {
   const inside = (probe: Probe | undefined): RegExp[] => {

@@ -405,7 +405,11 @@ describe("without its state file", () => {
       const path = "_docs/_autodev_state.md";
       for (const status of statuses) {
         const state = flowStateAt({
-          ...{ flow, step, name, status, cycle },
+          flow,
+          step,
+          name,
+          status,
+          cycle,
           subStep: awaitingInvocation,
           retryCount: 0,
         });

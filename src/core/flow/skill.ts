@@ -8,12 +8,17 @@
  * cycle, `{date}` a date.
  */
 import { z } from "zod";
+import { awaitingInvocation } from "./state.ts";
 
 const name = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, "kebab-case");
 const path = z.string().min(1);
 
 const SkillPhase = z.strictObject({
-  name,
+  // Whoever is there has not begun: no phase can be called so.
+  name: name.refine(
+    (word) => word !== awaitingInvocation.name,
+    "another name: this one is reserved",
+  ),
   reads: z.array(path).default([]).describe("The artifacts that this phase needs, and no others."),
   /** A good place to go on in a fresh session. */
   break: z.boolean().default(false).describe("After it, a fresh session is worth its price."),

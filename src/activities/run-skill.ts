@@ -8,6 +8,7 @@ import * as path from "node:path";
 import type { Agent, AgentEvent, AgentOutcome } from "../agent.ts";
 import { eventLines } from "../agent.ts";
 import type { Event } from "../core/event.ts";
+import { renderedStateFile } from "../core/evolve.ts";
 import { type Failure, type Result, succeed } from "../core/failure.ts";
 import { textsOf, unmetBy } from "../core/flow/contract.ts";
 import { globOf } from "../core/flow/flow.ts";
@@ -419,11 +420,8 @@ function textsAt(root: string, files: readonly string[]): Map<string, string> {
 
 // ── the brief ──────────────────────────────────────────────────────────────────────────────────
 
-const stateFileOf = ({ project, held }: FlowSite): string => {
-  const file = held.state.stateFile?.path ?? "_docs/_autodev_state.md";
-  const read = project.store.readProjection(file);
-  return (read.ok ? read.value : undefined) ?? "";
-};
+/** By the journal: the file itself is written a moment after what it tells. */
+const stateFileOf = ({ held }: FlowSite): string => renderedStateFile(held.state)?.text ?? "";
 
 function briefFor(
   site: FlowSite,

@@ -92,3 +92,15 @@ it("no phase of a skill is called as what has not begun", () => {
     /reserved/,
   );
 });
+
+it("each phase of a skill has a name of its own; a mode has its own phases", () => {
+  const head = (more: object): object => ({ name: "a", description: "b", ...more });
+  const phases = (...names: readonly string[]): object => ({
+    phases: names.map((name) => ({ name })),
+  });
+  expect(SkillHead.safeParse(head(phases("one", "one"))).error?.issues[0]?.message).toBe(
+    "each phase has a name of its own",
+  );
+  const modes = { fast: phases("another") };
+  expect(SkillHead.safeParse({ ...head(phases("one", "two")), modes }).success).toBe(true);
+});

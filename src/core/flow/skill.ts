@@ -66,7 +66,13 @@ const SkillGate = z.strictObject({
 export type SkillGate = z.infer<typeof SkillGate>;
 
 const ways = {
-  phases: z.array(SkillPhase).min(1),
+  phases: z
+    .array(SkillPhase)
+    .min(1)
+    .refine(
+      (phases) => new Set(phases.map((phase) => phase.name)).size === phases.length,
+      "each phase has a name of its own",
+    ),
   needs: z.array(path).default([]),
   produces: z.array(Artifact).default([]),
   gates: z.array(SkillGate).default([]),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { heardSubStep } from "./reported.ts";
-import { SkillHead, type SkillPhase } from "./skill.ts";
+import type { SkillPhase } from "./skill.ts";
 import { awaitingInvocation, type SubStep } from "./state.ts";
 
 const phases: SkillPhase[] = ["gather", "write", "check"].map((name) => ({
@@ -83,24 +83,4 @@ describe("a sub-step that a skill reports", () => {
     expect(heard([[1, "awaiting-invocation"]], unknown)).toEqual([]);
     expect(heard([[0, "gather"]], unknown)).toEqual([]);
   });
-});
-
-it("no phase of a skill is called as what has not begun", () => {
-  const head = (name: string): object => ({ name: "a", description: "b", phases: [{ name }] });
-  expect(SkillHead.safeParse(head("gather")).success).toBe(true);
-  expect(SkillHead.safeParse(head("awaiting-invocation")).error?.issues[0]?.message).toMatch(
-    /reserved/,
-  );
-});
-
-it("each phase of a skill has a name of its own; a mode has its own phases", () => {
-  const head = (more: object): object => ({ name: "a", description: "b", ...more });
-  const phases = (...names: readonly string[]): object => ({
-    phases: names.map((name) => ({ name })),
-  });
-  expect(SkillHead.safeParse(head(phases("one", "one"))).error?.issues[0]?.message).toBe(
-    "each phase has a name of its own",
-  );
-  const modes = { fast: phases("another") };
-  expect(SkillHead.safeParse({ ...head(phases("one", "two")), modes }).success).toBe(true);
 });

@@ -8,17 +8,12 @@
  * cycle, `{date}` a date.
  */
 import { z } from "zod";
-import { awaitingInvocation } from "./state.ts";
 
 const name = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, "kebab-case");
 const path = z.string().min(1);
 
 const SkillPhase = z.strictObject({
-  // Whoever is there has not begun: no phase can be called so.
-  name: name.refine(
-    (word) => word !== awaitingInvocation.name,
-    "another name: this one is reserved",
-  ),
+  name,
   reads: z.array(path).default([]).describe("The artifacts that this phase needs, and no others."),
   /** A good place to go on in a fresh session. */
   break: z.boolean().default(false).describe("After it, a fresh session is worth its price."),
@@ -66,13 +61,7 @@ const SkillGate = z.strictObject({
 export type SkillGate = z.infer<typeof SkillGate>;
 
 const ways = {
-  phases: z
-    .array(SkillPhase)
-    .min(1)
-    .refine(
-      (phases) => new Set(phases.map((phase) => phase.name)).size === phases.length,
-      "each phase has a name of its own",
-    ),
+  phases: z.array(SkillPhase).min(1),
   needs: z.array(path).default([]),
   produces: z.array(Artifact).default([]),
   gates: z.array(SkillGate).default([]),

@@ -284,6 +284,7 @@ const stories: Readonly<Record<string, Story>> = {
   "docs/notices.md": { start: "an empty folder" },
   "docs/plans.md": { start: "an empty folder" },
   "docs/plan-runs.md": { start: "a project" },
+  "docs/seeds.md": { start: "an empty folder" },
   "docs/troubleshooting.md": {
     start: "a run that is complete",
     under: { "3-a-decision-is-required": "a red baseline" },

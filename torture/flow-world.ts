@@ -393,7 +393,7 @@ export class FlowWorld {
       flow: definition,
       step: atWork.work.step,
       session: atWork.work.session,
-      end: endOf(action.do, reports, iso(this.hours + 1)),
+      end: endOf(action.do, atWork.work, reports, iso(this.hours + 1)),
       unmet: [],
       strayed: action.do === "stray" ? ["src/a.ts was changed"] : [],
       survey: this.survey(),
@@ -615,7 +615,12 @@ function adoption(
   };
 }
 
-function endOf(how: Action["do"], reports: readonly string[], until: string): SkillEnd {
+function endOf(
+  how: Action["do"],
+  { session }: SkillWork,
+  reports: readonly string[],
+  until: string,
+): SkillEnd {
   switch (how) {
     case "finish":
     case "claim":
@@ -629,7 +634,8 @@ function endOf(how: Action["do"], reports: readonly string[], until: string): Sk
       return {
         is: "asked",
         asks: {
-          question: "which one?",
+          // Who asks the same twice goes round, which is another kind of end.
+          question: `which one, in session ${session}?`,
           options: ["this", "that"],
           recommendation: "A",
           reason: "it is first",

@@ -6,6 +6,8 @@ import { type Flow, globOf, type Step, type Survey, stepIn } from "../core/flow/
 import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
 import type { FlowFacts, SkillFacts } from "../core/flow/next-move.ts";
 import type { FlowState } from "../core/flow/state.ts";
+import { isOver } from "../core/plan/compile.ts";
+import { readPlan } from "../formats/read-plan.ts";
 import { findSkill, producedBy } from "./find-skill.ts";
 import type { Held, Project } from "./hold.ts";
 import { survey } from "./survey.ts";
@@ -23,7 +25,7 @@ export function factsOf({ project, held, flows }: FactsSite): FlowFacts {
     flows,
     survey: seen,
     skill: state ? skillFacts(project.root, state, flows, seen) : nothingKnown,
-    ahead: ahead(project.root, seen),
+    ahead: state?.status === "not_started" ? ahead(project.root, seen) : [],
   };
 }
 
@@ -63,21 +65,37 @@ const leftBy = ({ leaves }: Step, time: { readonly cycle: number }): RegExp[] =>
     ? [globOf("exists" in leaves ? leaves.exists : leaves.filled, time)]
     : [];
 
-/** How much there is to do, from the task files: number, points. */
+/** How much there is to do, from the task files and their table. */
 function ahead(root: string, { docs }: Survey): string[] {
   const files = [...(docs?.keys() ?? [])].filter((file) =>
-    /^02_tasks\/todo\/[^/]+\.md$/.test(file),
+    /^02_tasks\/(?:(?:todo|done)\/[^/]+|_dependencies_table)\.md$/.test(file),
   );
-  if (files.length === 0) return [];
-  let points = 0;
-  for (const file of files.slice(0, 500)) {
+  const tasks = files.filter((file) => file.startsWith("02_tasks/todo/"));
+  if (tasks.length === 0) return [];
+  const sources = files.slice(0, mostRead).flatMap((file) => {
     try {
-      const text = fs.readFileSync(path.join(root, "_docs", file), "utf8");
-      points += Number(/^\*\*Complexity\*\*:\s*(\d+)/m.exec(text)?.[1] ?? 0);
+      return [{ file, text: fs.readFileSync(path.join(root, "_docs", file), "utf8") }];
     } catch {
       // It was there a moment ago; what counts is how many there are.
+      return [];
     }
-  }
-  // As many as can be worked on side by side are one batch: by the table, at least one.
-  return [`Tasks: ${files.length} · points: ${points}`];
+  });
+  let points = 0;
+  for (const { file, text } of sources)
+    if (tasks.includes(file))
+      points += Number(/^\*\*Complexity\*\*:\s*(\d+)/m.exec(text)?.[1] ?? 0);
+  const batches = batchesIn(sources);
+  return [
+    `Tasks: ${tasks.length}${batches > 0 ? ` · batches expected: ${batches}` : ""} · points: ${points}`,
+  ];
+}
+
+const mostRead = 500;
+
+/** What can be worked on side by side is a batch; 0: nobody can tell from what is there. */
+function batchesIn(sources: readonly { file: string; text: string }[]): number {
+  const plan = readPlan(sources, "tasks");
+  if (!plan.ok) return 0;
+  const open = new Set(plan.value.plan.phases.filter((each) => !isOver(each)).map(({ id }) => id));
+  return plan.value.batches.filter((batch) => batch.some((id) => open.has(id))).length;
 }

@@ -8,6 +8,7 @@ import * as path from "node:path";
 import type { Agent, AgentEvent, AgentOutcome } from "../agent.ts";
 import { eventLines } from "../agent.ts";
 import type { Event } from "../core/event.ts";
+import { renderedStateFile } from "../core/evolve.ts";
 import { type Failure, type Result, succeed } from "../core/failure.ts";
 import { textsOf, unmetBy } from "../core/flow/contract.ts";
 import { globOf } from "../core/flow/flow.ts";
@@ -18,6 +19,7 @@ import type { Skill } from "../core/flow/skill.ts";
 import { writeSkillBrief } from "../core/flow/skill-brief.ts";
 import type { FlowState } from "../core/flow/state.ts";
 import {
+  isHalfWay,
   type SkillWatch,
   stuckBecause,
   unwatchedSkill,
@@ -194,11 +196,15 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
     });
   };
   const spending = usageNotes(session, note);
+  let under = state.subStep.name;
   const hear = (): void => {
     for (const subStep of reports.fresh()) {
       note({ type: "sub-step-reported", subStep });
+      const left = skill.phases.find(({ name }) => name === under);
+      under = subStep.name;
       // A sub-step has ended: where the conversation has become long, the next begins in another.
-      if (zoneOf(watch) === "caution") end({ is: "context", reason: contextReason(watch) });
+      if (zoneOf(watch) === "caution" || (left?.break && isHalfWay(watch)))
+        end({ is: "context", reason: contextReason(watch) });
     }
   };
   const artifacts = artifactWatch(path.join(project.root, "_docs"));
@@ -235,7 +241,7 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
               ...(model !== undefined && { model }),
             });
           }
-          watch = signsOf(event).reduce(watchSkill, watch);
+          watch = signsOf(event, project.root).reduce(watchSkill, watch);
           if (zoneOf(watch) === "danger") end({ is: "context", reason: contextReason(watch) });
           for (const words of eventLines(event)) {
             const line = cutLine(words);
@@ -281,7 +287,11 @@ function endOf(outcome: AgentOutcome): SkillEnd {
         reports: outcome.result.reports ?? [],
       };
     case "failed":
-      return { is: "failed", reason: outcome.error.message };
+      return {
+        is: "failed",
+        reason: outcome.error.message,
+        ...(outcome.result?.error?.type === "corruption" && { corrupt: true }),
+      };
     case "limited": {
       const { reason, until } = outcome;
       return { is: "limited", reason, ...(until !== undefined && { until }) };
@@ -300,14 +310,16 @@ function contextReason({ used, tools, artifacts, troubles }: SkillWatch): string
 }
 
 /** What an event says about how full and how sound a conversation is. */
-function signsOf(event: AgentEvent): Parameters<typeof watchSkill>[1][] {
+function signsOf(event: AgentEvent, root: string): Parameters<typeof watchSkill>[1][] {
   switch (event.type) {
     case "tool": {
       if (event.state === "started") return [];
       const file = /_docs\/(\S+\.\w+)/.exec(event.what)?.[1];
       return [
         { is: "tool", ok: event.state === "done" },
-        ...(file === undefined ? [] : [{ is: "artifact-read" as const, path: file, large: false }]),
+        ...(file === undefined
+          ? []
+          : [{ is: "artifact-read" as const, path: file, large: isLarge(root, file) }]),
       ];
     }
     case "command":
@@ -316,6 +328,16 @@ function signsOf(event: AgentEvent): Parameters<typeof watchSkill>[1][] {
       return [{ is: "window", used: event.used / Math.max(event.size, 1) }];
     default:
       return [];
+  }
+}
+
+/** As a brief has it: more than would be put into one whole. */
+function isLarge(root: string, file: string): boolean {
+  try {
+    return fs.statSync(path.join(root, "_docs", file)).size > mostWhole;
+  } catch {
+    // Named, and not there: there was nothing to read.
+    return false;
   }
 }
 
@@ -398,11 +420,8 @@ function textsAt(root: string, files: readonly string[]): Map<string, string> {
 
 // ── the brief ──────────────────────────────────────────────────────────────────────────────────
 
-const stateFileOf = ({ project, held }: FlowSite): string => {
-  const file = held.state.stateFile?.path ?? "_docs/_autodev_state.md";
-  const read = project.store.readProjection(file);
-  return (read.ok ? read.value : undefined) ?? "";
-};
+/** By the journal: the file itself is written a moment after what it tells. */
+const stateFileOf = ({ held }: FlowSite): string => renderedStateFile(held.state)?.text ?? "";
 
 function briefFor(
   site: FlowSite,

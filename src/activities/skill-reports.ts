@@ -7,6 +7,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { readPosition } from "../core/flow/position.ts";
+import { heardSubStep, type SaidSubStep } from "../core/flow/reported.ts";
 import type { SkillPhase } from "../core/flow/skill.ts";
 import type { SubStep } from "../core/flow/state.ts";
 import { parseStateFile } from "../core/flow/state-file.ts";
@@ -38,8 +39,8 @@ export function openReports(
   let last = from;
   let read = 0;
   let copied = stateFile;
-  const heard = (said: SubStep): SubStep[] => {
-    const next = understood(said, last, phases);
+  const heard = (said: SaidSubStep): SubStep[] => {
+    const next = heardSubStep(said, last, phases);
     if (!next) return [];
     last = next;
     return [next];
@@ -79,38 +80,18 @@ function readBounded(file: string): string {
   }
 }
 
-function subStepIn(line: string): SubStep | undefined {
+function subStepIn(line: string): SaidSubStep | undefined {
   const [phase = "", name = "", detail = ""] = line.split("\t");
-  return /^\d{1,4}$/.test(phase) && name !== ""
-    ? { phase: Number(phase), name, detail: detail.trim().slice(0, 300) }
+  return /^\d{1,4}(?:\.\d{1,4})?$/.test(phase) && name !== ""
+    ? { number: Number(phase), name, detail: detail.trim().slice(0, 300) }
     : undefined;
 }
 
 /** What a skill of the old kind wrote; half a file says nothing yet. */
-function subStepOf(text: string): SubStep | undefined {
+function subStepOf(text: string): SaidSubStep | undefined {
   const parsed = parseStateFile(text, "the copy of the state file");
   if (!parsed.ok) return undefined;
-  const reading = readPosition(parsed.value, "the copy of the state file");
-  return reading.state.subStep.phase > 0 ? reading.state.subStep : undefined;
+  const { phase, name, detail } = readPosition(parsed.value, "the copy of the state file").state
+    .subStep;
+  return phase > 0 ? { number: phase, name, detail } : undefined;
 }
-
-/** A skill's own phases are known by name; of others the number has to go up. */
-function understood(
-  said: SubStep,
-  last: SubStep,
-  phases: readonly SkillPhase[],
-): SubStep | undefined {
-  const name = kebab(said.name);
-  const at = phases.findIndex((each) => each.name === name);
-  const phase = at >= 0 ? at + 1 : said.phase;
-  if (name === "" || phase < 1 || phase < last.phase) return undefined;
-  const isSame = phase === last.phase && name === last.name && said.detail === last.detail;
-  return isSame ? undefined : { phase, name, detail: said.detail };
-}
-
-const kebab = (text: string): string =>
-  text
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 80);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, begin, failing, started } from "../../test/run-story.ts";
+import type { Question } from "./decision.ts";
 import {
   decisionNotice,
   endNotice,
@@ -102,6 +103,24 @@ describe("what it says", () => {
       plan: null,
       decision: "d-1",
       command: "autodev decide d-1 B",
+    });
+  });
+
+  it("of a boundary: going on is the answer", () => {
+    const boundary: Question = {
+      kind: "boundary",
+      subject: "implementation",
+      cycle: 1,
+      cause: "Decompose complete",
+      question: "Decompose complete — start implementation?",
+      options: [],
+      recommendation: "A",
+      reason: "",
+      blocks: "",
+    };
+    expect(decisionNotice({ ...boundary, id: "boundary" }, { root: "/r" })).toMatchObject({
+      decision: null,
+      command: "autodev",
     });
   });
 

@@ -56,13 +56,15 @@ interface Occasion {
   readonly run?: Pick<PlanRun, "id" | "plan">;
 }
 
+/** A boundary is on record nowhere: whoever goes on has answered it. */
 export const decisionNotice = (
-  { id, question, recommendation }: Question & { readonly id: string },
+  { id, kind, question, recommendation }: Question & { readonly id: string },
   occasion: Occasion,
 ): Notice => ({
   ...about(occasion, "decision", "autodev: a decision is required", question),
-  decision: id,
-  command: `autodev decide ${id} ${recommendation}`,
+  ...(kind === "boundary"
+    ? { command: "autodev" }
+    : { decision: id, command: `autodev decide ${id} ${recommendation}` }),
 });
 
 /** Undefined: people have heard already (of each decision, of each limit). */

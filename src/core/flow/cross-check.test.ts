@@ -77,4 +77,78 @@ describe("what the folders say to a state", () => {
       to: { step: { step: "9" }, cycle: 2, seen: [retro] },
     });
   });
+
+  it("that a plan which is there is behind us, whatever the state says of an earlier step", () => {
+    const seen = survey(...problem, draft, plan);
+    expect(checked(at("2", { status: "in_progress" }), seen)).toMatchObject({
+      is: "elsewhere",
+      to: { step: { step: "4" } },
+      line: "what step 3 Plan leaves is there, but the state says step 2 Research: the flow goes on at 4 UI Design",
+    });
+  });
+
+  it("that a plan under way is complete with its final report, not with its first document", () => {
+    const [part, whole] = [
+      survey(...problem, draft, plan),
+      survey(...problem, draft, plan, "02_document/FINAL_report.md"),
+    ];
+    const working = at("3", { status: "in_progress" });
+    expect(checked(working, part)).toEqual({ is: "agrees" });
+    expect(checked(working, whole)).toMatchObject({ is: "elsewhere", to: { step: { step: "4" } } });
+    expect(checked(at("3"), part)).toMatchObject({ is: "elsewhere", to: { step: { step: "4" } } });
+  });
+
+  it("that the flow goes back where an earlier step's artifacts are missing", () => {
+    expect(checked(at("3"), survey(...problem))).toMatchObject({
+      is: "elsewhere",
+      to: { step: { step: "2" } },
+    });
+  });
+
+  it("nothing about what a later step has used up, or somebody has skipped", () => {
+    const used = survey("00_problem/problem.md", "01_solution/solution.md", plan);
+    expect(checked(at("4"), used)).toEqual({ is: "agrees" });
+    expect(checked(at("3", { skipped: ["1", "2"] }), survey())).toEqual({ is: "agrees" });
+  });
+
+  it("that nobody knows, where a person has put the flow past what is missing", () => {
+    expect(checked(at("3"), survey(...problem), { placed: true })).toMatchObject({
+      is: "doubtful",
+      places: [{ step: "2" }, { step: "3" }],
+    });
+  });
+
+  it("nothing, where a step was opened again and not completed since", () => {
+    const seen = survey(...problem, draft, plan);
+    expect(checked(at("2"), seen, { reopened: ["2"] })).toEqual({ is: "agrees" });
+  });
+});
+
+describe("a skill that keeps its own place", () => {
+  const own = (text: string): Survey => ({
+    ...survey(),
+    texts: new Map([["02_document/state.json", text]]),
+  });
+  const working = at("1", {
+    flow: "existing-code",
+    name: "Document",
+    status: "in_progress",
+    subStep: { phase: 2, name: "module-notes", detail: "" },
+  });
+
+  it("is right about it, and a line says so", () => {
+    expect(checked(working, own('{ "phase": 4, "name": "verification" }'))).toEqual({
+      is: "further",
+      subStep: { phase: 4, name: "verification", detail: "" },
+      line: "_docs/02_document/state.json says sub-step 4 verification, but the state says 2 module-notes: the skill's own file is right",
+    });
+  });
+
+  it.each([
+    ["agrees", '{ "phase": 2, "name": "module-notes" }'],
+    ["is half a file", '{ "phase": 4, "na'],
+    ["has no whole number", '{ "phase": 4.5, "name": "verification" }'],
+  ])("says nothing where it %s", (_, text) => {
+    expect(checked(working, own(text))).toEqual({ is: "agrees" });
+  });
 });

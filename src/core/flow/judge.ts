@@ -8,7 +8,7 @@ import type { ProjectState } from "../evolve.ts";
 import { mostSeries } from "./course.ts";
 import { timeOf } from "./cross-check.ts";
 import { type Flow, holds, type Step, type Survey } from "./flow.ts";
-import type { SkillQuestion } from "./questions.ts";
+import { type SkillQuestion, skillAsks } from "./questions.ts";
 import { type FlowState, mostRetries } from "./state.ts";
 
 export type SkillEnd =
@@ -60,7 +60,9 @@ export function afterSkill(state: ProjectState, ended: Ended): Event[] {
     case "stuck":
       return [over({ reason: end.reason })];
     case "asked":
-      return [over({ asks: { ...end.asks, options: [...end.asks.options] } })];
+      return isAskedAgain(state, end.asks)
+        ? [over({ how: "stuck", reason: `it asks again what was answered: ${end.asks.question}` })]
+        : [over({ asks: { ...end.asks, options: [...end.asks.options] } })];
     case "failed":
       return [over({ reason: end.reason }), ...failure(state, ended, end.reason, end.corrupt)];
     case "done": {
@@ -90,6 +92,21 @@ export function afterSkill(state: ProjectState, ended: Ended): Event[] {
       ];
     }
   }
+}
+
+/** It was answered, and the session that was told so has come no further: it goes round. */
+function isAskedAgain({ flow, course, decisions }: ProjectState, asks: SkillQuestion): boolean {
+  const began = course?.session?.sub;
+  if (!flow || !began || JSON.stringify(began) !== JSON.stringify(flow.subStep)) return false;
+  const { kind, subject, cycle, question } = skillAsks(asks, flow, 0);
+  return Object.values(decisions).some(
+    (each) =>
+      each.answer !== undefined &&
+      each.kind === kind &&
+      each.subject === subject &&
+      each.cycle === cycle &&
+      each.question === question,
+  );
 }
 
 const sessionEnded = (reason: string, notes: string): Event => ({

@@ -165,12 +165,19 @@ function onward(at: Place, step: Step): FlowMove {
   if (round) return round;
   const next = afterStep(flow, step.step);
   const { boundary } = step.then ?? {};
-  if (!next) return record(entering(flow.name, { step: "done", name: "Done" }, state.cycle));
+  const over = { type: "session-ended" as const, reason: "completed step" };
+  const notes = `${step.name} ${state.status === "skipped" ? "skipped" : "complete"}`;
+  if (!next) {
+    const end = entering(flow.name, { step: "done", name: "Done" }, state.cycle);
+    return record({ ...over, notes }, end);
+  }
   const cycle = state.cycle + (next.cycle === "next" ? 1 : 0);
   return record(
     ...(boundary
-      ? [{ type: "session-ended" as const, reason: "session boundary", notes: boundary.notes }]
-      : []),
+      ? [{ ...over, reason: "session boundary", notes: boundary.notes }]
+      : next.cycle === "next"
+        ? [{ ...over, notes }]
+        : []),
     {
       ...entering(flow.name, next.step, cycle),
       // A new cycle waits to be wanted.

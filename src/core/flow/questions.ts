@@ -6,6 +6,7 @@ import type { DecisionOption, Question } from "../decision.ts";
 import { type Course, isBroken } from "./course.ts";
 import type { Boundary, Condition, Flow, Step, Survey } from "./flow.ts";
 import type { FlowState } from "./state.ts";
+import { oneLine } from "./state-file.ts";
 
 const lettered = (...texts: readonly (string | Omit<DecisionOption, "key">)[]): DecisionOption[] =>
   texts.map((text, at) => ({
@@ -401,8 +402,9 @@ export const skillAsks = (
   session: number,
 ): Question => ({
   ...about({ kind: "skill-gate", state, cause: `session ${session}` }),
-  question,
-  options: lettered(...options),
-  recommendation,
-  reason,
+  question: oneLine(question),
+  options: lettered(...options.map(oneLine)),
+  // A letter that is not offered recommends nothing.
+  recommendation: "ABCD".indexOf(recommendation) < options.length ? recommendation : "A",
+  reason: oneLine(reason),
 });

@@ -142,6 +142,7 @@ not commit, push or switch branches, and do not begin another step.`;
 const result = ({ state, resultSchema, resultPath }: SkillBriefInput): string => `## The result
 
 When you end, ${resultPath === undefined ? "hand in your result, a JSON object" : `write a JSON object to ${code(resultPath)}`} with \`"phase_id": ${JSON.stringify(state.step)}\`. Its \`tasks\` are the
-sub-steps; its \`commit_message\` says in one line what came of the step.
+sub-steps; its \`commit_message\` says in one line what came of the step. If what lies there is broken, so that nobody can go
+on from it, fail with the error type \`corruption\`: the step is begun anew.
 
 ${fenced("json", resultSchema)}`;

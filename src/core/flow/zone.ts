@@ -90,6 +90,12 @@ export function zoneOf({ used, artifacts, large, tools, troubles }: SkillWatch):
     : "safe";
 }
 
+/** Where a skill has a good place for it, half of what makes one cautious is reason enough to begin anew. */
+export const isHalfWay = ({ used, artifacts, large, tools }: SkillWatch): boolean =>
+  used !== undefined
+    ? used >= cautious / 2
+    : artifacts.length >= manyArtifacts / 2 || large >= manyLarge / 2 || tools >= manyTools / 2;
+
 const mostRewrites = 3;
 
 /** Why it goes nowhere; undefined: it goes somewhere. */

@@ -21,7 +21,7 @@ export function summary(
   look: Look,
   project: string,
   style: Style,
-  { decisions = true, flows = [] }: { decisions?: boolean; flows?: readonly Flow[] } = {},
+  { decisions = true, flows }: { decisions?: boolean; flows?: readonly Flow[] | undefined } = {},
 ): string {
   const { state } = look;
   const { state: flow, corrections } = shownPlace(look);

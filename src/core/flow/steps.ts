@@ -1,5 +1,5 @@
 import type { Flow } from "./flow.ts";
-import { flowNamed } from "./flows/index.ts";
+import { builtInFlows, flowNamed } from "./flows/index.ts";
 import type { FlowState } from "./state.ts";
 
 export interface StepStatus {
@@ -9,8 +9,8 @@ export interface StepStatus {
   readonly optional: boolean;
 }
 
-/** Every step of the flow as it stands now; empty for one that is neither built in nor in `flows`. */
-export function stepsOf(state: FlowState, flows: readonly Flow[] = []): StepStatus[] {
+/** Every step of the flow as it stands now; empty for one that is not in `flows`. */
+export function stepsOf(state: FlowState, flows: readonly Flow[] = builtInFlows): StepStatus[] {
   const steps = flowNamed(state.flow, flows)?.steps ?? [];
   const current = steps.findIndex((step) => step.step === state.step);
   return steps.map((step, at) => {

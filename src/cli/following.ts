@@ -66,7 +66,7 @@ async function carryOn(
   const { look, said } = opened.value;
   for (const line of said) printError(shown(line));
   // Where the work goes on, what is open is asked anyway.
-  const told = { decisions: options.work === false, flows: project.flows ?? [] };
+  const told = { decisions: options.work === false, flows: project.flows };
   if (!json) print(summary(look, path.basename(project.root), styleFor(options.color), told));
   const prepared = await first?.(project, held);
   if (prepared && !prepared.ok) return reportFailure(prepared.failure, json);

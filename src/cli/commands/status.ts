@@ -2,11 +2,11 @@
  * `autodev status`: where am I? Looks, says, changes nothing. Kept lean, because it must feel
  * instant: a glance mostly tells; the whole look is a bundle of its own.
  */
+import * as fs from "node:fs";
 import * as path from "node:path";
 import { hasUsed, toldOf } from "../../core/agent/budget.ts";
 import { currentRuns, openDecisions } from "../../core/evolve.ts";
 import type { Flow } from "../../core/flow/flow.ts";
-import { flowNamed } from "../../core/flow/flows/index.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
 import { earliestParked } from "../../core/plan/next-moves.ts";
 import { type PlanRun, unverified } from "../../core/plan/progress.ts";
@@ -30,8 +30,8 @@ const load = (bundle: string): { run(options: StatusOptions): number } => {
 
 export function run(options: StatusOptions): number {
   const glanced = glance(process.cwd());
-  // The steps of a project's own flow are in a file of its own.
-  if (!glanced || !flowNamed(shownPlace(glanced.look).state.flow))
+  // The steps of a project's own flow are in a file of its own; it may have the name of one of ours.
+  if (!glanced || fs.existsSync(path.join(glanced.root, ".autodev", "flows")))
     return load("status-whole").run(options);
   return showStatus(glanced.look, glanced.root, options);
 }
@@ -40,7 +40,7 @@ export function showStatus(
   look: Look,
   root: string,
   options: StatusOptions,
-  flows: readonly Flow[] = [],
+  flows?: readonly Flow[],
 ): number {
   if (options.json) printJson(statusOutput(look, root, flows));
   else {
@@ -64,7 +64,7 @@ const wakeTime = (run: PlanRun): string | undefined =>
     ? earliestParked(run, { now: new Date().toISOString() })
     : undefined);
 
-export function statusOutput(look: Look, root: string, flows: readonly Flow[] = []): StatusOutput {
+export function statusOutput(look: Look, root: string, flows?: readonly Flow[]): StatusOutput {
   const { here, state } = look;
   const { state: position, corrections } = shownPlace(look);
   const { flow, step, name, status, subStep, retryCount, cycle, tracker, blockers } = position;

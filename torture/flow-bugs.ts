@@ -16,8 +16,8 @@ export const flowBugs: readonly FlowBug[] = [
 
     plant: {
       file: inFlows("next-move"),
-      find: "if (atBoundary && !limits.throughBoundaries) {",
-      replace: "if (atBoundary && limits.throughBoundaries) {",
+      find: "if (!limits.throughBoundaries) {",
+      replace: "if (limits.throughBoundaries) {",
     },
   },
   {

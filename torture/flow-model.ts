@@ -565,11 +565,11 @@ export class FlowModel {
 
   private before(place: Place, row: Row): boolean {
     const { m, way } = this;
-    if (m.restsAt > m.begun && !way.through) {
+    if (m.restsAt > m.begun) {
       const ends = Object.entries(flows[place.flow]?.rows ?? {}).some(
         ([step, each]) => each.boundary && this.after(place.flow, step) === place.step,
       );
-      return this.restOn(ends ? "boundary" : "round");
+      if (!ends || !way.through) return this.restOn(ends ? "boundary" : "round");
     }
     if (way.stopping) return this.restOn("stopped");
     const wanted = m.reopened.has(place.step);

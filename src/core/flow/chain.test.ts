@@ -189,7 +189,20 @@ describe("the cycle", () => {
   });
 
   it("waits there until somebody wants it", () => {
-    expect(completed(existingCode, "17").events.at(-1)).toMatchObject({ boundary: true });
+    const { state, events } = completed(existingCode, "17");
+    expect(events.at(-1)).toMatchObject({ boundary: true });
+    for (const throughBoundaries of [false, true]) {
+      const limits = {
+        begun: 0,
+        now: day,
+        throughBoundaries,
+        commits: false,
+        waits: false,
+        stopping: false,
+      };
+      const move = nextMove(state, facts, limits, (text) => text);
+      expect(move).toMatchObject({ is: "rest", rest: { is: "round", next: { step: "9" } } });
+    }
   });
 
   it("begins with 1 where greenfield leads into existing-code", () => {

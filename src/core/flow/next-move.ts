@@ -281,13 +281,16 @@ function beforeIt(at: Place, step: Step): FlowMove {
 
 function stopBefore({ flow, course, facts, limits }: Place, step: Step): FlowMove | undefined {
   const atBoundary = course.boundary !== undefined && course.boundary.at > limits.begun;
-  if (atBoundary && !limits.throughBoundaries) {
+  if (atBoundary) {
     const before = flow.steps.find(
       ({ then, step: number }) => then?.boundary && afterStep(flow, number)?.step === step,
     );
+    // A new cycle is begun by whoever wants one: no option has us go round and round.
     if (!before?.then?.boundary) return rest({ is: "round", next: step });
-    const question = boundaryQuestion(before.then.boundary, facts.ahead);
-    return rest({ is: "boundary", question, next: step });
+    if (!limits.throughBoundaries) {
+      const question = boundaryQuestion(before.then.boundary, facts.ahead);
+      return rest({ is: "boundary", question, next: step });
+    }
   }
   return limits.stopping ? rest({ is: "stopped" }) : undefined;
 }

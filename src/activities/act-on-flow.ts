@@ -3,7 +3,7 @@ import { decisionId, type Question } from "../core/decision.ts";
 import { openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import { newCourse } from "../core/flow/course.ts";
-import { type Flow, globOf, type Step, type Survey } from "../core/flow/flow.ts";
+import { type Flow, type Glob, globOf, type Step, type Survey } from "../core/flow/flow.ts";
 import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
 import { whetherToGoBack, whetherToRollBack, whetherToSkip } from "../core/flow/questions.ts";
 import type { FlowAct } from "../core/flow/wanted-step.ts";
@@ -108,7 +108,7 @@ async function questionFor(
   }
 }
 
-const filesOf = ({ docs }: Survey, patterns: readonly RegExp[]): string[] =>
+const filesOf = ({ docs }: Survey, patterns: readonly Glob[]): string[] =>
   [...(docs?.keys() ?? [])].filter((file) => patterns.some((pattern) => pattern.test(file)));
 
 const laterSteps = ({ steps }: Flow, step: Step, until: string): readonly Step[] => {

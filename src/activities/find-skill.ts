@@ -10,7 +10,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
-import { globOf, type Step } from "../core/flow/flow.ts";
+import { type Glob, globOf, type Step } from "../core/flow/flow.ts";
 import { type Skill, skillOf } from "../core/flow/skill.ts";
 import { nearest } from "../core/nearest.ts";
 import { readWrittenSkill, type WrittenSkill } from "../formats/skill.ts";
@@ -56,7 +56,7 @@ export function findSkill(root: string, name: string, mode?: string): Result<Fou
 }
 
 /** What a step leaves, by what its skill promises. */
-export function producedBy(root: string, { skill, mode }: Step, cycle: number): RegExp[] {
+export function producedBy(root: string, { skill, mode }: Step, cycle: number): Glob[] {
   if (skill === undefined) return [];
   const found = findSkill(root, skill, mode);
   return found.ok ? found.value.produces.map(({ path: each }) => globOf(each, { cycle })) : [];

@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { existing } from "../core/flow/contract.ts";
-import { type Flow, globOf, type Step, type Survey, stepIn } from "../core/flow/flow.ts";
+import { type Flow, type Glob, globOf, type Step, type Survey, stepIn } from "../core/flow/flow.ts";
 import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
 import type { FlowFacts, SkillFacts } from "../core/flow/next-move.ts";
 import type { FlowState } from "../core/flow/state.ts";
@@ -54,13 +54,13 @@ function skillFacts(
 }
 
 /** What earlier steps leave and their skills promise: that a step finds it says nothing of itself. */
-const leftBefore = (root: string, flow: Flow, step: Step, cycle: number): RegExp[] =>
+const leftBefore = (root: string, flow: Flow, step: Step, cycle: number): Glob[] =>
   flow.steps
     .slice(0, flow.steps.indexOf(step))
     .flatMap((each) => [...producedBy(root, each, cycle), ...leftBy(each, { cycle })]);
 
 /** What is there because of a step, beside what its skill promises. */
-const leftBy = ({ leaves }: Step, time: { readonly cycle: number }): RegExp[] =>
+const leftBy = ({ leaves }: Step, time: { readonly cycle: number }): Glob[] =>
   leaves && ("exists" in leaves || "filled" in leaves)
     ? [globOf("exists" in leaves ? leaves.exists : leaves.filled, time)]
     : [];

@@ -15,6 +15,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
+import type { Glob } from "../core/flow/flow.ts";
 import type { Git } from "../git/call.ts";
 import {
   checkedOut,
@@ -62,7 +63,7 @@ export interface StepToRollBack {
   /** The step's last completion. */
   readonly commit: string;
   /** What it produces, relative to `_docs/`. */
-  readonly globs: readonly RegExp[];
+  readonly globs: readonly Glob[];
 }
 
 /** Looks only: what has to be stored for the look is stored elsewhere. */

@@ -1,7 +1,7 @@
 /** Gathers what core may not look up: the artifacts under `_docs/` and the look of the root. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { type Flow, type Survey, sizesWanted, textsWanted } from "../core/flow/flow.ts";
+import { type Flow, type Glob, type Survey, sizesWanted, textsWanted } from "../core/flow/flow.ts";
 
 /** Enough for any project's artifacts, few enough to be instant where `_docs/` is misused. */
 const mostFiles = 20_000;
@@ -37,7 +37,7 @@ export function survey(root: string, flows: readonly Flow[], { quick = false } =
 function textsIn(
   docs: string,
   files: ReadonlyMap<string, number> | undefined,
-  wanted: readonly RegExp[],
+  wanted: readonly Glob[],
 ): Map<string, string> {
   const texts = new Map<string, string>();
   for (const [name, size] of files ?? []) {
@@ -48,7 +48,7 @@ function textsIn(
   return texts;
 }
 
-function filesUnder(top: string, sized: readonly RegExp[] | undefined): Map<string, number> {
+function filesUnder(top: string, sized: readonly Glob[] | undefined): Map<string, number> {
   const files = new Map<string, number>();
   const sizeOf = (full: string, name: string): number =>
     sized && !sized.some((pattern) => pattern.test(name))

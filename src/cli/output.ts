@@ -62,8 +62,18 @@ function cannotPrint(fd: 1 | 2, reason: string): never {
 /** Only a character device can be a terminal: most callers are spared the tty module. */
 export function isTerminal(fd: 0 | 1 | 2): boolean {
   try {
-    return fs.fstatSync(fd).isCharacterDevice() && process.getBuiltinModule("node:tty").isatty(fd);
+    const device = fs.fstatSync(fd);
+    if (!device.isCharacterDevice()) return false;
+    const known = process.platform === "linux" ? linuxTerminal(device.rdev) : undefined;
+    return known ?? process.getBuiltinModule("node:tty").isatty(fd);
   } catch {
     return false;
   }
+}
+
+/** By the device's number, which spares a real terminal the tty module too; undefined: ask it. */
+function linuxTerminal(device: number): boolean | undefined {
+  const major = (device >> 8) & 0xfff;
+  if (major === 1) return false;
+  return major >= 136 && major <= 143 ? true : undefined;
 }

@@ -8,7 +8,7 @@
  * 2. An empty file is no artifact, and a file that cannot be looked into proves nothing.
  * 3. Names that begin with a dot are marks and keep folders in git; a `*` does not mean them.
  */
-import { globOf } from "./flow.ts";
+import { patternOf } from "./flow.ts";
 import { linesOf, type Outline, outlineOf, plainHeading, plainWords } from "./outline.ts";
 import type { Artifact } from "./skill.ts";
 
@@ -99,7 +99,7 @@ const dateMark = "\u0000";
 function matching(pattern: string, docs: Docs, time: ContractTime): string[] {
   const plain = pattern.replaceAll("{cycle}", String(time.cycle));
   if (!isPattern(plain)) return docs.has(plain) ? [plain] : [];
-  const source = globOf(plain.replaceAll("{date}", dateMark), time).source;
+  const { source } = patternOf(plain.replaceAll("{date}", dateMark));
   const glob = new RegExp(source.replaceAll(dateMark, "(\\d{4}-\\d{2}-\\d{2})"), "u");
   const earliest = time.date?.slice(0, 10) ?? "";
   const hidden = isHidden(plain);

@@ -143,21 +143,18 @@ export function holds(probe: Probe, survey: Survey, time: Time): boolean {
   const least = "filled" in probe ? 1 : 0;
   if (!/[*{]/.test(glob)) return (docs.get(glob) ?? -1) >= least;
   const pattern = globOf(glob, time);
-  // Most of a project's artifacts are told by their folder: a pattern costs more to ask.
-  const [start = ""] = glob.split(/[*{]/);
-  for (const [path, size] of docs)
-    if (size >= least && path.startsWith(start) && pattern.test(path)) return true;
+  for (const [path, size] of docs) if (size >= least && pattern.test(path)) return true;
   return false;
 }
 
 /** Files of which a probe of this flow asks whether they hold something. */
-export function sizesWanted(flow: Flow, time: Time): RegExp[] {
+export function sizesWanted(flow: Flow, time: Time): Glob[] {
   return flow.steps.flatMap(({ done, finished, leaves }) =>
     [done, finished, leaves].flatMap((probe) => filledIn(probe, time)),
   );
 }
 
-function filledIn(probe: Probe | undefined, time: Time): RegExp[] {
+function filledIn(probe: Probe | undefined, time: Time): Glob[] {
   if (!probe) return [];
   if ("filled" in probe) return [globOf(probe.filled, time)];
   if ("all" in probe) return probe.all.flatMap((each) => filledIn(each, time));
@@ -166,8 +163,8 @@ function filledIn(probe: Probe | undefined, time: Time): RegExp[] {
 }
 
 /** Files whose text a probe may have to look into; `proofs`: only those that prove a step. */
-export function textsWanted(flow: Flow, time: Time, { proofs = false } = {}): RegExp[] {
-  const inside = (probe: Probe | undefined): RegExp[] => {
+export function textsWanted(flow: Flow, time: Time, { proofs = false } = {}): Glob[] {
+  const inside = (probe: Probe | undefined): Glob[] => {
     if (!probe) return [];
     if ("file" in probe) return [globOf(probe.file, time)];
     if ("all" in probe) return probe.all.flatMap(inside);
@@ -194,15 +191,34 @@ export function datedIn(flow: Flow, { docs }: Survey, time: Time): string[] {
 const dateIn = (path: string): string | undefined =>
   /(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)/.exec(path.slice(path.lastIndexOf("/") + 1))?.[0];
 
+/** Of paths, for those who only want to know whether one is meant. */
+export interface Glob {
+  test(path: string): boolean;
+}
+
+export function globOf(glob: string, { cycle }: Pick<Time, "cycle">): Glob {
+  const named = glob.replaceAll("{cycle}", String(cycle));
+  if (!named.includes("*")) return { test: (path) => path === named };
+  const [start = ""] = named.split("*", 1);
+  let pattern: RegExp | undefined;
+  return {
+    test(path) {
+      // Most artifacts are told by their folder: a pattern costs more to make and to ask.
+      if (!path.startsWith(start)) return false;
+      pattern ??= patternOf(named);
+      return pattern.test(path);
+    },
+  };
+}
+
 /**
  * `*` stands for anything but a slash. What is between two of them is looked for once, where it comes
  * first, and that is kept (`(?=(…))\1`): a later place would leave less to the rest. Else a name
  * full of letters that match would have a path be tried in more ways than there is time for.
  */
-export const globOf = (glob: string, { cycle }: Pick<Time, "cycle">): RegExp => {
+export function patternOf(glob: string): RegExp {
   let between = 0;
   const segments = glob
-    .replaceAll("{cycle}", String(cycle))
     .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
     .split("/")
     .map((segment) => {
@@ -212,7 +228,7 @@ export const globOf = (glob: string, { cycle }: Pick<Time, "cycle">): RegExp => 
       return first + middle.join("") + (last === undefined ? "" : `[^/]*${last}`);
     });
   return new RegExp(`^${segments.join("/")}$`, "u");
-};
+}
 
 // ── the chain ──────────────────────────────────────────────────────────────────────────────────
 

@@ -3,6 +3,8 @@
  * The entry: a few lines, so that what is asked most often starts at once. Everything else is a
  * bundle of its own, loaded only when it is called.
  */
+import { compiled } from "./compiled.ts";
+
 declare const AUTODEV_VERSION: string;
 
 // A path that the bundler does not see: each command stays a file of its own.
@@ -25,8 +27,10 @@ function main(argv: readonly string[]): void {
   }
   const options = lean[flag];
   if (command === "status" && options && more.length === 0) {
-    const { run } = load("status") as { run(options: object): number };
+    const status = compiled(`${__dirname}/status.cjs`, require);
+    const { run } = status.exports as { run(options: object): number };
     process.exitCode = run(options);
+    status.keep();
     return;
   }
   const { runProgram } = load("program") as { runProgram(argv: readonly string[]): void };

@@ -130,6 +130,28 @@ describe("a skill that fails", () => {
   );
 
   it(
+    "because what it found is broken is begun anew, from its first sub-step",
+    async () => {
+      const project = await makeFlowProject();
+      project.behave({ 1: { corrupt: "acceptance-criteria" } });
+      await project.flow();
+      const events = await project.events();
+      const first = events.slice(
+        0,
+        events.findIndex(({ type }) => type === "step-completed"),
+      );
+      const phases = first.flatMap(({ type, subStep }) =>
+        type === "sub-step-reported" ? [(subStep as { phase: number }).phase] : [],
+      );
+      expect(phases).toEqual([1, 2, 3, 0, 1, 2, 3, 4]);
+      expect(first.filter(({ type }) => type === "step-retried")).toMatchObject([
+        { reason: expect.stringContaining("what was there is broken") },
+      ]);
+    },
+    patience,
+  );
+
+  it(
     "says done without its artifacts is a failure, and so is what it does outside of _docs/",
     async () => {
       const project = await makeFlowProject();

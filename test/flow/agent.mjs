@@ -1,7 +1,7 @@
 /**
  * An agent for flows without a model: it does what a skill promises, from the skill's own front
  * matter, and reports its sub-steps on the way. $FLOW_AGENT_DO, JSON by step, makes it behave
- * otherwise: `fail` so many times, `ask` a question once, `lie`, `hang`, `stray`, `skipFile`.
+ * otherwise: `fail` so many times, `ask` a question once, find things `corrupt` once, `lie`, `hang`, `stray`, `skipFile`.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -136,6 +136,10 @@ for (const [at, phase] of phases.entries()) {
   if (at + 1 < Number(from)) continue;
   reports([String(at + 1), phase.name, ""]);
   if (acts.slow) nap(acts.slow);
+  if (acts.corrupt === phase.name && count("corrupt") === 0) {
+    const message = "what was there is broken";
+    finish({ status: "failed", error: { type: "corruption", message } });
+  }
   const ask = acts.ask !== undefined && acts.ask === phase.name && answered === undefined;
   if (ask) {
     finish({

@@ -75,6 +75,12 @@ export { type Acted, actOnFlow, retryStep } from "./activities/act-on-flow.ts";
 export type { AskTrust } from "./activities/approve.ts";
 export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";
+export {
+  ejectSkill,
+  examineSkills,
+  showSkill,
+  type UsedSkill,
+} from "./activities/examine-skills.ts";
 export type { FoundAgent, Presence } from "./activities/find-agents.ts";
 export { attemptNamed, findPhase, type PhaseHistory } from "./activities/find-attempt.ts";
 export {

@@ -151,9 +151,9 @@ describe("the list of skills", () => {
       ".claude/skills/broken/SKILL.md": "---\nphases: 3\n---\n",
     });
     const { skills, failures } = listSkills(root);
-    const names = skills.map(({ name }) => name);
+    const names = skills.map(({ head }) => head.name);
     expect(names).toEqual([...new Set(names)].sort());
-    expect(skills.find(({ name }) => name === "problem")?.description).toBe("ours");
+    expect(skills.find(({ head }) => head.name === "problem")?.head.description).toBe("ours");
     expect(names).toContain("tea");
     expect(names).toContain("decompose");
     expect(names).not.toContain("notes");

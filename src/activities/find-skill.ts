@@ -62,20 +62,42 @@ export function producedBy(root: string, { skill, mode }: Step, cycle: number): 
   return found.ok ? found.value.produces.map(({ path: each }) => globOf(each, { cycle })) : [];
 }
 
+/** As somebody wrote it, whole. */
+export interface ListedSkill extends WrittenSkill, Pick<FoundSkill, "origin" | "folder"> {
+  /** What else lies in its folder: paths relative to it. */
+  readonly beside: readonly string[];
+}
+
 /** Every skill that can be found, by name, and why others cannot. */
 export function listSkills(root: string): {
-  readonly skills: readonly FoundSkill[];
+  readonly skills: readonly ListedSkill[];
   readonly failures: readonly Failure[];
 } {
-  const skills: FoundSkill[] = [];
+  const skills: ListedSkill[] = [];
   const failures: Failure[] = [];
   for (const name of namesOf(root).slice(0, mostListed)) {
-    const found = findSkill(root, name);
-    if (found.ok) skills.push(found.value);
-    else failures.push(found.failure);
+    for (const place of placesFor(root)) {
+      const read = readFrom(root, place, name);
+      if (read === undefined) continue;
+      const folder = path.join(place.folder, name);
+      if (read.ok)
+        skills.push({ ...read.value, origin: place.origin, folder, beside: besideIn(folder) });
+      else failures.push(read.failure);
+      break;
+    }
   }
   return { skills, failures };
 }
+
+const besideIn = (folder: string): string[] =>
+  fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .filter((name) => name !== "SKILL.md")
+    .slice(0, mostListed)
+    .map((name) => name.split(path.sep).join("/"))
+    .sort();
 
 interface Place {
   readonly origin: FoundSkill["origin"];

@@ -313,6 +313,50 @@ export const FlowCheckOutput = z.object({
 });
 export type FlowCheckOutput = z.infer<typeof FlowCheckOutput>;
 
+const SkillView = z.object({
+  name: z.string(),
+  from: z.string().describe("built-in, or the project's folder"),
+  file: z.string(),
+  about: z.string(),
+  modes: z.array(z.string()),
+  usedBy: z.array(z.string()).describe("flow and step"),
+});
+
+export const SkillsListOutput = z.object({
+  version: z.literal(1),
+  skills: z.array(SkillView),
+});
+export type SkillsListOutput = z.infer<typeof SkillsListOutput>;
+
+export const SkillsShowOutput = SkillView.extend({
+  version: z.literal(1),
+  text: z.string().describe("the whole file"),
+});
+export type SkillsShowOutput = z.infer<typeof SkillsShowOutput>;
+
+export const SkillsCheckOutput = z.object({
+  version: z.literal(1),
+  skills: z.int().describe("those that were looked at"),
+  findings: z.array(
+    z.object({
+      code: z.string(),
+      level: z.enum(["note", "warning", "error"]),
+      message: z.string(),
+      file: z.string().nullable(),
+      line: z.int().nullable(),
+      fix: z.string().nullable(),
+    }),
+  ),
+});
+export type SkillsCheckOutput = z.infer<typeof SkillsCheckOutput>;
+
+export const SkillsEjectOutput = z.object({
+  version: z.literal(1),
+  name: z.string(),
+  files: z.array(z.string()),
+});
+export type SkillsEjectOutput = z.infer<typeof SkillsEjectOutput>;
+
 export const FlowGraphOutput = z.object({
   version: z.literal(1),
   flows: z.array(

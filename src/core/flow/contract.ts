@@ -8,7 +8,7 @@
  * 2. An empty file is no artifact, and a file that cannot be looked into proves nothing.
  * 3. Names that begin with a dot are marks and keep folders in git; a `*` does not mean them.
  */
-import { patternOf } from "./flow.ts";
+import { patternOf } from "./glob.ts";
 import { linesOf, type Outline, outlineOf, plainHeading, plainWords } from "./outline.ts";
 import type { Artifact } from "./skill.ts";
 

@@ -1,4 +1,7 @@
+import { type Glob, globOf } from "./glob.ts";
 import { linePattern } from "./line-pattern.ts";
+
+export { type Glob, globOf };
 
 /**
  * A flow is data: numbered steps, each done by a skill, what on disk proves it, what comes next.
@@ -190,45 +193,6 @@ export function datedIn(flow: Flow, { docs }: Survey, time: Time): string[] {
 
 const dateIn = (path: string): string | undefined =>
   /(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)/.exec(path.slice(path.lastIndexOf("/") + 1))?.[0];
-
-/** Of paths, for those who only want to know whether one is meant. */
-export interface Glob {
-  test(path: string): boolean;
-}
-
-export function globOf(glob: string, { cycle }: Pick<Time, "cycle">): Glob {
-  const named = glob.replaceAll("{cycle}", String(cycle));
-  if (!named.includes("*")) return { test: (path) => path === named };
-  const [start = ""] = named.split("*", 1);
-  let pattern: RegExp | undefined;
-  return {
-    test(path) {
-      // Most artifacts are told by their folder: a pattern costs more to make and to ask.
-      if (!path.startsWith(start)) return false;
-      pattern ??= patternOf(named);
-      return pattern.test(path);
-    },
-  };
-}
-
-/**
- * `*` stands for anything but a slash. What is between two of them is looked for once, where it comes
- * first, and that is kept (`(?=(…))\1`): a later place would leave less to the rest. Else a name
- * full of letters that match would have a path be tried in more ways than there is time for.
- */
-export function patternOf(glob: string): RegExp {
-  let between = 0;
-  const segments = glob
-    .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
-    .split("/")
-    .map((segment) => {
-      const [first = "", ...rest] = segment.split(/\*+/);
-      const last = rest.pop();
-      const middle = rest.map((part) => `(?=([^/]*?${part}))\\${++between}`);
-      return first + middle.join("") + (last === undefined ? "" : `[^/]*${last}`);
-    });
-  return new RegExp(`^${segments.join("/")}$`, "u");
-}
 
 // ── the chain ──────────────────────────────────────────────────────────────────────────────────
 

@@ -6,6 +6,7 @@
 import type { Finding } from "../finding.ts";
 import { artifactAt, existing, unmetBy } from "./contract.ts";
 import { type Flow, holds, type Probe, type Step } from "./flow.ts";
+import { probeInWords } from "./in-words.ts";
 import { fencesOf } from "./outline.ts";
 import { type Artifact, type Skill, type SkillHead, skillOf } from "./skill.ts";
 
@@ -111,7 +112,7 @@ function proofFindings(probe: Probe, way: Skill, skill: LintedSkill, where: stri
     const message = `${where} leaves the name to the step, which asks for ${asked.join(", ")}`;
     return [{ code: "name-from-step", level: "note", message, file: skill.file }];
   }
-  const message = `${where} does not promise what proves it: ${JSON.stringify(probe)}`;
+  const message = `${where} does not promise what proves it: ${probeInWords(probe)}`;
   return [errorAt(skill, "step-unproved", message)];
 }
 

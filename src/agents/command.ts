@@ -181,6 +181,8 @@ async function readWritten(file: string): Promise<Written> {
   }
 }
 
+const newline = 10;
+
 /**
  * The end of a text that comes line by line, in memory that does not grow: as bytes in one place,
  * since lines that are kept for a moment and then dropped are what makes a heap large.
@@ -190,15 +192,18 @@ function lastOf(most: number): { add(line: string): void; text(): string } {
   let length = 0;
   return {
     add(line) {
-      const bytes = Buffer.from(`${line}\n`).subarray(-most);
-      if (length + bytes.length > kept.length) {
+      const text = line.length < most ? line : line.slice(-most + 1);
+      const more = Buffer.byteLength(text) + 1;
+      if (length + more > kept.length) {
         const last = kept.subarray(Math.max(0, length - most), length);
-        if (kept.length < 2 * most)
-          kept = Buffer.concat([last], Math.min(2 * most, 2 * (last.length + bytes.length)));
+        // A letter has at most three bytes for each unit of its length.
+        const room = Math.min(4 * most, 2 * (last.length + more));
+        if (kept.length < room) kept = Buffer.concat([last], room);
         else last.copy(kept);
         length = last.length;
       }
-      length += bytes.copy(kept, length);
+      length += kept.write(text, length);
+      kept[length++] = newline;
     },
     text: () => kept.toString("utf8", Math.max(0, length - most), length),
   };

@@ -53,7 +53,21 @@ describe("a bundle", () => {
   it.each<[string, (file: string) => void]>([
     ["is cut off", (file) => fs.truncateSync(file, 50)],
     ["is empty", (file) => fs.truncateSync(file, 0)],
-    ["is of another V8", (file) => fs.writeFileSync(file, `${"x".repeat(500)}${file}`)],
+    ["has three bytes", (file) => fs.truncateSync(file, 3)],
+    ["is rubbish", (file) => fs.writeFileSync(file, "x".repeat(500))],
+    [
+      "has one bit that is wrong",
+      (file) => {
+        const bytes = fs.readFileSync(file);
+        const middle = bytes.length >> 1;
+        bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+        fs.writeFileSync(file, bytes);
+      },
+    ],
+    [
+      "has zeros where a block was never written",
+      (file) => fs.writeFileSync(file, fs.readFileSync(file).fill(0, 40, 240)),
+    ],
     ["others could write", (file) => fs.chmodSync(file, 0o666)],
     [
       "is a link",

@@ -453,9 +453,14 @@ class Writers {
 async function play(bench: Bench, writers: Writers, op: Op): Promise<number | null> {
   if (op.kind === "write") return writers.write(op);
   const { GIT_DIR: gitDir, GIT_INDEX_FILE: index } = op.env;
-  // As we do before a tree is captured: an index that knows what has not changed.
-  if (op.argv.includes("add") && index && gitDir && fs.existsSync(path.join(gitDir, "index")))
-    fs.copyFileSync(path.join(gitDir, "index"), index);
+  // As we do before a tree is captured: an index that knows what has not changed, with its time, so
+  // that git looks again at what changed in the moment in which it was written.
+  const own = gitDir === undefined ? undefined : path.join(gitDir, "index");
+  if (op.argv.includes("add") && index && own !== undefined && fs.existsSync(own)) {
+    const { atime, mtimeMs } = fs.statSync(own);
+    fs.copyFileSync(own, index);
+    fs.utimesSync(index, atime, new Date(Math.floor(mtimeMs / 1000) * 1000));
+  }
   // A verification's checkout is made anew, with a repository of its own in it.
   if (op.kind === "git" && gitDir && fs.existsSync(`${op.note}.git`)) {
     await rm(path.dirname(gitDir), { recursive: true, force: true });

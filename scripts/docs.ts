@@ -280,6 +280,7 @@ const partTitles: Readonly<Record<keyof typeof flowFileParts, string>> = {
   flow: "The flow",
   step: "A step",
   applies: "`applies`: a condition",
+  runs: "`runs`: tasks that are run as a plan",
   then: "`then`: what follows",
   boundary: "`boundary`: where a session ends",
   confirms: "`confirms`: a person's own step",

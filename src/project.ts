@@ -259,7 +259,8 @@ export const flowFacts = (project: Project, state: ProjectState): FlowFacts =>
 export type FlowPeople = Pick<
   FlowWorld,
   "ask" | "askTrust" | "by" | "signal" | "killNow" | "happened" | "tell"
->;
+> &
+  Pick<BuildPeople, "onEvent" | "onNews">;
 
 /** From where the project is to the next reason to rest; `held` is opened and stays so. */
 export async function followFlow(
@@ -270,6 +271,7 @@ export async function followFlow(
 ): Promise<Result<FlowOutcome>> {
   const site = await openFlowSite(project, held, project.flows ?? builtInFlows, options, {
     ...people,
+    build: (wanted, heard) => buildUnder(project, held, { ...options, ...wanted }, people, heard),
     approved: () => {},
     trust: trustPlaceOf(project),
     makeAgent(name, { approval, settings }) {
@@ -289,6 +291,30 @@ export async function followFlow(
   return site.ok ? succeed(await runFlowLocally(site.value)) : site;
 }
 
+/** The tasks of a flow's step: the flow holds the project, and its people are asked. */
+async function buildUnder(
+  project: Project,
+  held: Held,
+  { plan, under, ...options }: FlowOptions & { plan: string; under: string },
+  people: FlowPeople,
+  heard: (run: PlanRun) => void,
+): Promise<Result<Built>> {
+  const { throughBoundaries: _, sameConversation: __, ...given } = options;
+  const wanted: BuildOptions = { ...given, plan, under };
+  const intended = intend(project.root, project.root, wanted);
+  if (!intended.ok) return intended;
+  const { settings, mode } = intended.value;
+  // A flow that commits its steps commits its tasks; where it does not, nothing of ours does.
+  const usual = settings.flow?.commit === "none" ? "message-only" : "auto";
+  return buildHeld(project, held, { ...intended.value, mode: mode ?? usual }, wanted, {
+    ...people,
+    onEvent(event, run) {
+      people.onEvent(event, run);
+      heard(run);
+    },
+  });
+}
+
 /** A plan goes in, commits come out. */
 export async function buildPlan(
   cwd: string,
@@ -302,8 +328,21 @@ export async function buildPlan(
   if (!intended.ok) return intended;
   const held = await hold(project, `autodev build ${intended.value.plan}`);
   if (!held.ok) return held;
-  const told = people.notices && tellingPeople(project.root, intended.value, people);
-  const opened = await openRun(project, held.value, intended.value, options, {
+  const built = await buildHeld(project, held.value, intended.value, options, people);
+  const released = await held.value.release();
+  return !built.ok || released.ok ? built : released;
+}
+
+async function buildHeld(
+  project: Project,
+  held: Held,
+  intended: Intended,
+  options: BuildOptions,
+  people: BuildPeople,
+): Promise<Result<Built>> {
+  if (!project.repository) return noWorkTree(project.root);
+  const told = people.notices && tellingPeople(project.root, intended, people);
+  const opened = await openRun(project, held, intended, options, {
     ...people,
     ...(told && {
       ask: told.asking(people.ask),
@@ -318,9 +357,7 @@ export async function buildPlan(
     trust: trustPlaceOf(project),
     makeAgent: (name, ground) => agentFor(project.root, name, ground),
   });
-  const built = opened.ok ? await driven(opened.value, told) : opened;
-  const released = await held.value.release();
-  return !built.ok || released.ok ? built : released;
+  return opened.ok ? driven(opened.value, told) : opened;
 }
 
 const tellingPeople = (root: string, { settings }: Intended, people: BuildPeople): People =>

@@ -27,7 +27,10 @@ export interface FlowProject extends Repo {
 
 const agent = join(import.meta.dirname, "flow", "agent.mjs");
 const skills = join(import.meta.dirname, "..", "skills");
-const settings = `${JSON.stringify({ agents: { mine: { command: `node '${agent}'` } } })}\n`;
+const settings = `${JSON.stringify({
+  agents: { mine: { command: `node '${agent}'` } },
+  gates: { check: "node --version" },
+})}\n`;
 
 /** `prepare`: what is to be there before the agent's settings are committed. */
 export async function makeFlowProject(
@@ -44,8 +47,7 @@ export async function makeFlowProject(
     FLOW_AGENT_SKILLS: skills,
     FLOW_AGENT_MEMORY: memory,
   };
-  trusted ??= hashToTrust(environment);
-  const command = [binary(), "--no-input", "--trust-sha256", await trusted];
+  const command = [binary(), "--no-input", "--trust-sha256", await hashesToTrust(files)];
   return {
     ...repo,
     environment,
@@ -62,15 +64,33 @@ export async function makeFlowProject(
   };
 }
 
-/** One for all: they all tell to run the same. */
-let trusted: Promise<string> | undefined;
+/** One for all with the same files: they tell to run the same, the flow and the tasks. */
+const trusted = new Map<string, Promise<string>>();
 
-async function hashToTrust(env: Record<string, string>): Promise<string> {
-  const cwd = makeRepo({ ".autodev/config.yaml": settings }).root;
-  const asked = await run(process.execPath, [binary(), "--no-input"], { cwd, env });
-  const [, hash] = /--trust-sha256 ([0-9a-f]{64})/.exec(asked.all) ?? [];
-  if (hash === undefined) throw new Error(`nothing is to be trusted: ${asked.all}`);
-  return hash;
+function hashesToTrust(files: Readonly<Record<string, string>>): Promise<string> {
+  const key = JSON.stringify(files);
+  const known = trusted.get(key) ?? askForHashes(files);
+  trusted.set(key, known);
+  return known;
+}
+
+async function askForHashes(files: Readonly<Record<string, string>>): Promise<string> {
+  const task = "# A task\n\n## Tasks\n- [ ] Do it\n\n## Acceptance criteria\n- [ ] It is done\n";
+  const { root: cwd, git } = makeRepo({
+    ".autodev/config.yaml": settings,
+    ...files,
+    "_docs/02_tasks/todo/01_task.md": task,
+  });
+  git("add", ".");
+  git("commit", "--quiet", "--message=a task");
+  const hashes: string[] = [];
+  for (const args of [[], ["build", "_docs/02_tasks", "--commit=auto"]]) {
+    const asked = await run(process.execPath, [binary(), ...args, "--no-input"], { cwd });
+    const [, hash] = /--trust-sha256 ([0-9a-f]{64})/.exec(asked.all) ?? [];
+    if (hash === undefined) throw new Error(`nothing is to be trusted: ${asked.all}`);
+    hashes.push(hash);
+  }
+  return hashes.join(",");
 }
 
 // ── what came of it ────────────────────────────────────────────────────────────────────────────

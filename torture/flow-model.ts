@@ -359,7 +359,9 @@ export class FlowModel {
     if (place.step === "done") return undefined;
     const here = order(place.step);
     const part = (flows[place.flow]?.parts ?? []).find(([from, to]) => here >= from && here <= to);
-    const first = Math.max(part?.[0] ?? 1, m.entry === undefined ? 0 : order(m.entry));
+    const entry = order(m.entry ?? "0");
+    // Entered in a later part: whoever is in this one by hand is in the whole of it.
+    const first = Math.max(part?.[0] ?? 1, entry <= (part?.[1] ?? 99) ? entry : 0);
     const steps = stepsOf(place.flow).filter(
       (step) => order(step) >= first && order(step) <= (part?.[1] ?? 99),
     );

@@ -27,6 +27,7 @@ import { whetherToGoBack, whetherToRollBack, whetherToSkip } from "../src/core/f
 import { renderStateFile } from "../src/core/flow/render.ts";
 import { type FlowOutcome, type Performable, runFlow } from "../src/core/flow/run-flow.ts";
 import { parseStateFile } from "../src/core/flow/state-file.ts";
+import { noTaskFacts } from "../src/core/flow/tasks.ts";
 import { type Whereabouts, whereabouts } from "../src/core/flow/whereabouts.ts";
 import type { Action, Edit } from "./flow-model.ts";
 import {
@@ -39,6 +40,12 @@ import {
   withoutFact,
   workDone,
 } from "./flow-tables.ts";
+
+/** Where a step runs tasks, a history here knows only how that ends: as if an agent did all of it. */
+const flows = builtInFlows.map((flow) => ({
+  ...flow,
+  steps: flow.steps.map(({ runs: _, ...step }) => step),
+}));
 
 /** More than any history of ours can bring about. */
 const mostEvents = 3000;
@@ -369,6 +376,10 @@ export class FlowWorld {
       case "wait":
         this.hours = Math.max(this.hours, hoursOf(move.until));
         return succeed([]);
+      case "run-tasks":
+      case "write-batches":
+      case "report-tasks":
+        throw new Error("there are no tasks in this world");
       case "run-skill": {
         const { step, skill, session } = move.work;
         this.record([{ type: "skill-started", session, step: step.step, skill, agent: "puppet" }]);
@@ -533,9 +544,10 @@ export class FlowWorld {
     const { flow } = this.state;
     const { lacks, there } = flow ? skillOf(this.facts, flow) : { lacks: [], there: [] };
     return {
-      flows: builtInFlows,
+      flows,
       survey: this.survey(),
       skill: { phases: [], lacks, there },
+      tasks: noTaskFacts,
       ahead: [],
     };
   }

@@ -16,6 +16,7 @@ import { type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import { type AgentResult, isPessimistic } from "../core/plan/result.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
+import { isPlanFile } from "../core/plan/task-folder.ts";
 import type { Git } from "../git/call.ts";
 import { commitAt, commitTree, updateRefs } from "../git/objects.ts";
 import { watchStore } from "../git/store-watch.ts";
@@ -317,8 +318,8 @@ async function capture(
   if (!tree.ok) return tree;
   const changes = await changesBetween(git, base, tree.value);
   if (!changes.ok) return changes;
-  const planFiles = new Set(Object.keys(site.run().planFiles));
-  const discard = changes.value.filter(({ path: file }) => isOurs(file) || planFiles.has(file));
+  const run = site.run();
+  const discard = changes.value.filter(({ path: file }) => isOurs(file) || isPlanFile(run, file));
   const kept = await treeWith(
     git,
     tree.value,

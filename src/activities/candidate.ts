@@ -6,6 +6,7 @@ import { type Result, succeed } from "../core/failure.ts";
 import { applyEdits, type Edit, phaseNamed, planEdits } from "../core/plan/edits.ts";
 import type { Item } from "../core/plan/plan.ts";
 import type { Delivery, PlanRun } from "../core/plan/progress.ts";
+import { placeWhenDone } from "../core/plan/task-folder.ts";
 import { merge, treeOf, writeBlob } from "../git/objects.ts";
 import { type Entry, treeWith } from "../git/trees.ts";
 import type { RunSite } from "./run-site.ts";
@@ -46,17 +47,21 @@ async function tickedPlan(
   site: RunSite,
   phase: string,
   run: PlanRun,
-): Promise<Result<{ entries: Map<string, Entry>; ticks: Ticks }>> {
+): Promise<Result<{ entries: Map<string, Entry | null>; ticks: Ticks }>> {
   const planned = phaseNamed(site.plan().compiled.plan, phase);
   const ticks: Ticks = {
     tasksChecked: unticked(planned?.tasks ?? []),
     doneChecked: unticked(planned?.definitionOfDone ?? []),
     statusUpdated: ticksOf(site, phase).length > 0,
   };
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, Entry | null>();
   if (run.planOutside) return succeed({ entries, ticks });
   const done = [...run.landed.map((landing) => landing.phase), phase];
   for (const [file, text] of plansWith(site, run, done)) {
+    if (text === null) {
+      entries.set(file, null);
+      continue;
+    }
     const blob = await writeBlob(site.git, Buffer.from(text));
     if (!blob.ok) return blob;
     entries.set(file, { mode: "100644", blob: blob.value });
@@ -67,21 +72,45 @@ async function tickedPlan(
 /** Which reading of the plan it is. */
 export const planKey = ({ planFiles }: PlanRun): string => Object.values(planFiles).join(" ");
 
-/** The plan's files as they were read, with these phases ticked. */
+/** The plan's files as they were read, with these phases ticked; null: it has been moved away. */
 export function plansWith(
   site: RunSite,
   run: PlanRun,
   phases: readonly string[],
-): Map<string, string> {
+): Map<string, string | null> {
   const all = phases.flatMap((id) => ticksOf(site, id));
+  const moved = movedBy(site, run, phases);
   return new Map(
     site
       .plan()
       .sources.filter(({ file }) => run.planFiles[file] !== undefined)
-      .map(({ file, text }) => {
+      .flatMap(({ file, text }): [string, string | null][] => {
         const edits = all.filter((edit) => edit.file === file);
-        return [file, applyEdits(text, once(edits))];
+        const ticked = applyEdits(text, once(edits));
+        const to = moved.get(file);
+        return to === undefined
+          ? [[file, ticked]]
+          : [
+              [file, null],
+              [to, ticked],
+            ];
       }),
+  );
+}
+
+/** Which files lie elsewhere once these phases have landed, and where. */
+export function movedBy(
+  site: RunSite,
+  run: PlanRun,
+  phases: readonly string[],
+): Map<string, string> {
+  const { plan } = site.plan().compiled;
+  return new Map(
+    phases.flatMap((id): [string, string][] => {
+      const file = phaseNamed(plan, id)?.section?.file;
+      const to = file === undefined ? undefined : placeWhenDone(run.format, file);
+      return file === undefined || to === undefined || to === file ? [] : [[file, to]];
+    }),
   );
 }
 

@@ -16,6 +16,7 @@ import { type Result, succeed } from "../core/failure.ts";
 import { commitMessage } from "../core/plan/phase-commit.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
 import type { GateOutcome, RunPhase } from "../core/plan/run-event.ts";
+import { isPlanFile } from "../core/plan/task-folder.ts";
 import type { Surface, SurfaceEntry } from "../core/trust.ts";
 import { type Ended, type ExecOptions, exec, type Trusted } from "../exec.ts";
 import type { Git } from "../git/call.ts";
@@ -324,7 +325,7 @@ async function whatIsLeft(
     if (was?.blob !== entry.blob || was.mode !== entry.mode) changed.set(file, entry);
   }
   for (const file of changed.keys()) {
-    if (run.planFiles[file] !== undefined || isOurs(file)) changed.delete(file);
+    if (isPlanFile(run, file) || isOurs(file)) changed.delete(file);
   }
   const brought = await bringBlobs(site.git, folder, changed.values());
   if (!brought.ok) return brought;

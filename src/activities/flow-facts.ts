@@ -6,10 +6,12 @@ import { type Flow, type Glob, globOf, type Step, type Survey, stepIn } from "..
 import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
 import type { FlowFacts, SkillFacts } from "../core/flow/next-move.ts";
 import type { FlowState } from "../core/flow/state.ts";
+import { noTaskFacts, type TaskFacts } from "../core/flow/tasks.ts";
 import { isOver } from "../core/plan/compile.ts";
 import { readPlan } from "../formats/read-plan.ts";
 import { findSkill, producedBy } from "./find-skill.ts";
 import type { Held, Project } from "./hold.ts";
+import { openPlan } from "./plan-files.ts";
 import { survey } from "./survey.ts";
 
 export interface FactsSite {
@@ -25,7 +27,44 @@ export function factsOf({ project, held, flows }: FactsSite): FlowFacts {
     flows,
     survey: seen,
     skill: state ? skillFacts(project.root, state, flows, seen) : nothingKnown,
+    tasks: tasksNow(project.root, held.state.flow, flows),
     ahead: state?.status === "not_started" ? ahead(project.root, seen) : [],
+  };
+}
+
+function tasksNow(root: string, state: FlowState | undefined, flows: readonly Flow[]): TaskFacts {
+  const flow = state?.status === "in_progress" ? flowNamed(state.flow, flows) : undefined;
+  const folder = flow && stepIn(flow, state?.step ?? "")?.runs?.tasks;
+  return folder === undefined ? noTaskFacts : taskFacts(root, folder);
+}
+
+/** What lies in a folder of tasks, and whether it can be run. */
+export function taskFacts(root: string, folder: string): TaskFacts {
+  const namesIn = (name: string): string[] => {
+    try {
+      return fs
+        .readdirSync(path.join(root, "_docs", folder, name))
+        .filter((file) => file.endsWith(".md"))
+        .map((file) => file.slice(0, -3))
+        .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+    } catch {
+      return [];
+    }
+  };
+  const known = { ...noTaskFacts, todo: namesIn("todo"), done: namesIn("done") };
+  if (known.todo.length + known.done.length === 0) return known;
+  const opened = openPlan(root, `_docs/${folder}`, "tasks");
+  if (!opened.ok) return { ...known, errors: [opened.failure.message] };
+  const { plan, errors } = opened.value.compiled;
+  return {
+    ...known,
+    errors: errors.map(({ file, line, message }) => `${file}:${line}: ${message}`),
+    missing: plan.phases.flatMap(({ written, section }) => (section ? [] : [written])),
+    names: Object.fromEntries(
+      plan.phases.flatMap(({ id, section }) =>
+        section ? [[id, path.basename(section.file, ".md")]] : [],
+      ),
+    ),
   };
 }
 

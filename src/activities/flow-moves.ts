@@ -12,6 +12,7 @@ import { producedBy } from "./find-skill.ts";
 import type { FlowSite } from "./flow-site.ts";
 import { rollBackStep } from "./roll-back-step.ts";
 import { runSkill } from "./run-skill.ts";
+import { reportTasks, runTasks, writeBatches } from "./run-tasks.ts";
 import { lastCompletion } from "./step-history.ts";
 
 export async function performMove(site: FlowSite, move: Performable): Promise<Result<Event[]>> {
@@ -22,6 +23,12 @@ export async function performMove(site: FlowSite, move: Performable): Promise<Re
     }
     case "run-skill":
       return runSkill(site, move.work);
+    case "run-tasks":
+      return runTasks(site, move);
+    case "write-batches":
+      return writeBatches(site, move.batches);
+    case "report-tasks":
+      return reportTasks(site, move);
     case "confirm":
       return confirm(site, move);
     case "mark-skipped":

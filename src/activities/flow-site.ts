@@ -2,8 +2,9 @@
 import * as path from "node:path";
 import type { Agent } from "../agent.ts";
 import type { Event } from "../core/event.ts";
-import type { Result } from "../core/failure.ts";
+import type { Failure, Result } from "../core/failure.ts";
 import type { Flow, Step } from "../core/flow/flow.ts";
+import type { PlanRun } from "../core/plan/progress.ts";
 import type { Git } from "../git/call.ts";
 import type { Held, Project } from "./hold.ts";
 import type { Ask } from "./open-flow.ts";
@@ -15,6 +16,11 @@ export interface FlowSite {
   readonly flows: readonly Flow[];
   /** Found, approved and confined when there is work for them, and not before. */
   workers(): Promise<Result<Workers>>;
+  /** Runs a plan as a child of the flow; `heard`: after each thing that happens to it. */
+  build(
+    wanted: { readonly plan: string; readonly under: string },
+    heard: (run: PlanRun) => void,
+  ): Promise<Result<{ readonly run: PlanRun; readonly asking: readonly Failure[] }>>;
   readonly ask: Ask;
   readonly by: string;
   readonly signal: AbortSignal;

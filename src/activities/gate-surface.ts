@@ -266,14 +266,20 @@ const atHome = [
 const mostWords = 300;
 const mostHashed = 4 * 1024 * 1024;
 
+/** Of programs that were looked at before: they are asked for after each attempt. */
+const hashed = new Map<string, { readonly stamp: string; readonly print: string }>();
+
 function toolAt(program: string): Tool | undefined {
   try {
     const real = fs.realpathSync(program);
-    const { size, mtimeMs, ino } = fs.statSync(real);
-    const print =
-      size > mostHashed
-        ? `${size} ${mtimeMs} ${ino}`
-        : createHash("sha256").update(fs.readFileSync(real)).digest("hex");
+    const { size, mtimeMs, ctimeMs, ino } = fs.statSync(real);
+    if (size > mostHashed) return { path: program, print: `${size} ${mtimeMs} ${ino}` };
+    // By a time that nobody can set, unlike that of its content.
+    const stamp = `${size} ${ctimeMs} ${ino}`;
+    const seen = hashed.get(real);
+    if (seen?.stamp === stamp) return { path: program, print: seen.print };
+    const print = createHash("sha256").update(fs.readFileSync(real)).digest("hex");
+    hashed.set(real, { stamp, print });
     return { path: program, print };
   } catch {
     return undefined;

@@ -107,7 +107,7 @@ export async function openRun(
   const { repository } = project;
   if (!repository) return fail("no-repository", `${project.root} is not in a git repository`);
   const place = { ...repository, workTree: repository.root };
-  const git = openGit(place, { threads: mostThreads });
+  const git = openGit(place, { helpers: mostHelpers });
   const version = await checkVersion(git);
   if (!version.ok) return version;
   const folders = foldersOf(project.root, git.place.commonDir, world.cache);
@@ -127,7 +127,7 @@ export async function openRun(
 }
 
 /** More would only wait for each other: git is bound by the disk. */
-const mostThreads = 3;
+const mostHelpers = 3;
 
 /** Nothing of a session stays behind but what was asked for. */
 export async function closeRun(site: OpenSite): Promise<Result<void>> {
@@ -169,7 +169,11 @@ function findRun(opening: Opening): Result<PlanRun | undefined> {
       hint: `autodev build ${current.plan} goes on with it; --fresh sets it aside`,
     });
   }
-  const keep = current !== undefined && current.plan === intended.plan && !options.fresh;
+  const keep =
+    current !== undefined &&
+    current.plan === intended.plan &&
+    !options.fresh &&
+    !isOfAnotherStep(current, options);
   if (keep) return succeed(current);
   if (options.resume && !fs.existsSync(path.join(project.root, configFile))) {
     return fail("usage", `there is no run of ${intended.plan} to resume`, {
@@ -178,6 +182,10 @@ function findRun(opening: Opening): Result<PlanRun | undefined> {
   }
   return succeed(undefined);
 }
+
+/** Every step that runs tasks has a run of its own; one that people began by hand is gone on with. */
+const isOfAnotherStep = (run: PlanRun, { under }: BuildOptions): boolean =>
+  under !== undefined && run.under !== under && (run.under !== undefined || isOver(run));
 
 const isOver = (run: PlanRun): boolean => run.phases.every(isComplete);
 
@@ -264,6 +272,7 @@ async function startRun(opening: Opening): Promise<Result<OpenSite | undefined>>
     gates: stack.value.gates,
     phases: imported.value,
     ground: ground.value,
+    under: options.under,
   });
   // Only now that nothing can be refused any more.
   const aside = replaces ? await setAside(opening, replaced) : succeed(undefined);
@@ -356,6 +365,7 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
     ...(cast.value.usual !== before.agent && { agent: cast.value.usual }),
     ...(cast.value.forced !== undefined && !before.forced && { forced: true as const }),
     ...(newGates && { gates: stack.value.gates }),
+    ...(options.under !== undefined && before.under === undefined && { under: options.under }),
   });
   if (moved !== undefined) events.push({ type: "target-moved", commit: moved, undone: [] });
   events.push(...(again ?? []));

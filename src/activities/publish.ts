@@ -16,13 +16,14 @@ import { squashMessage } from "../core/plan/phase-commit.ts";
 import { type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
+import { isPlanFile } from "../core/plan/task-folder.ts";
 import type { Git } from "../git/call.ts";
 import { branchOf, commitAt, commitTree, isAncestor, treeOf, updateRefs } from "../git/objects.ts";
 import { type Change, changesBetween } from "../git/trees.ts";
 import { placeOf } from "../git.ts";
 import { askOnce } from "./ask.ts";
 import { diskTrouble } from "./attempt-phase.ts";
-import { planKey, plansWith } from "./candidate.ts";
+import { movedBy, planKey, plansWith } from "./candidate.ts";
 import { changePlan } from "./plan-files.ts";
 import { type Replacement, replaceFiles, setAside, standingOf, storedAs } from "./publish-files.ts";
 import { followIndex, indexOf, withIndex } from "./publish-index.ts";
@@ -99,6 +100,9 @@ const performed = ({ failure }: { failure: Failure }): Performed => ({
   is: failure.code === "decision-required" || failure.code === "run-halted" ? "asking" : "refused",
   failure,
 });
+
+const phasesOf = ({ mode, landed }: PlanRun, { phase }: Publication): string[] =>
+  mode === "single" ? landed.map((landing) => landing.phase) : [phase];
 
 interface Publication {
   readonly phase: string;
@@ -178,13 +182,16 @@ async function tickElsewhere(
   what: Publication,
   edited: readonly string[],
 ): Promise<void> {
-  for (const note of await tickByHand(site, run, what.phase, edited)) site.tell({ notice: note });
+  for (const note of await tickByHand(site, run, what, edited)) site.tell({ notice: note });
   if (!run.planOutside) return;
-  const phases = run.mode === "single" ? run.landed.map(({ phase }) => phase) : [what.phase];
   const ticked = await changePlan(
     site.project.root,
     run.plan,
-    phases.map((phase) => ({ phase, boxes: "tick" as const, status: "complete" as const })),
+    phasesOf(run, what).map((phase) => ({
+      phase,
+      boxes: "tick" as const,
+      status: "complete" as const,
+    })),
     { disk: site.disk },
   );
   if (!ticked.ok) site.tell({ notice: ticked.failure.message });
@@ -281,19 +288,27 @@ async function sortOut(
   const write: Replacement[] = [];
   const plans: string[] = [];
   const foreign: Change[] = [];
+  const moved = movedBy(site, run, phasesOf(run, what));
   const before = plansWith(
     site,
     run,
     run.landed.slice(0, run.published).map(({ phase }) => phase),
   );
   const leaving = new Set(changes.filter(({ now }) => now === null).map((each) => each.path));
-  for (const change of changes) {
+  // Read from disk and in no commit so far: it leaves its folder all the same.
+  const known = new Set(changes.map((change) => change.path));
+  const unknown = [...moved.keys()].filter((file) => !known.has(file));
+  const all = [
+    ...changes,
+    ...unknown.map((file): Change => ({ path: file, old: null, now: null })),
+  ];
+  for (const change of all) {
     if (isGitlink(change)) continue;
     const standing = await standingOf(site, change, leaving);
     const isAbsent = !fs.existsSync(path.join(site.project.root, change.path));
     if (isAbsent && standing !== "new" && (await isLeftOut(site.git, change))) continue;
     if (standing === "old") write.push(change);
-    else if (standing === "neither" && run.planFiles[change.path] !== undefined) {
+    else if (standing === "neither" && isPlanFile(run, change.path)) {
       // As we read it last, though no commit has had it so far: ours to write.
       const ticked = Buffer.from(before.get(change.path) ?? "");
       const known = [run.planFiles[change.path] ?? "", await storedAs(site, change.path, ticked)];
@@ -301,6 +316,11 @@ async function sortOut(
       if ((await standingOf(site, asRead, leaving)) === "old") write.push(asRead);
       else plans.push(change.path);
     } else if (standing === "neither") foreign.push(change);
+  }
+  // Whoever wrote into a task keeps it, ticked, where tasks lie that have landed.
+  for (const [from, to] of moved) {
+    const at = plans.includes(from) ? write.findIndex((change) => change.path === to) : -1;
+    if (at >= 0) write.splice(at, 1);
   }
   if (foreign.length === 0) return succeed({ write, keep: [], plans });
   const chosen = await askOnce(site, whoseFiles(run, what, foreign));
@@ -352,20 +372,26 @@ const isLeftOut = async (git: Git, change: Change): Promise<boolean> =>
 async function tickByHand(
   site: RunSite,
   run: PlanRun,
-  phase: string,
+  what: Publication,
   plans: readonly string[],
 ): Promise<string[]> {
   if (plans.length === 0) return [];
   const { root } = site.project;
   const gone = plans.find((file) => !fs.existsSync(path.join(root, file)));
   if (gone !== undefined) return [`${gone} is gone; it is not written anew, the commits have it`];
-  const phases = run.mode === "single" ? run.landed.map((landing) => landing.phase) : [phase];
+  const phases = phasesOf(run, what);
   const ticked = await changePlan(
     root,
     run.plan,
     phases.map((each) => ({ phase: each, boxes: "tick" as const, status: "complete" as const })),
     { disk: site.disk },
   );
+  for (const [from, to] of movedBy(site, run, phases)) {
+    if (plans.includes(from) && !fs.existsSync(path.join(root, to))) {
+      fs.mkdirSync(path.dirname(path.join(root, to)), { recursive: true });
+      fs.renameSync(path.join(root, from), path.join(root, to));
+    }
+  }
   const changed = `${plans.join(", ")} was changed meanwhile: the run goes on with what it read, and takes up the change when it is resumed`;
   return ticked.ok ? [changed] : [changed, ticked.failure.message];
 }

@@ -13,11 +13,12 @@ import { type Failure, type Result, succeed } from "../core/failure.ts";
 import { textsOf, unmetBy } from "../core/flow/contract.ts";
 import { globOf } from "../core/flow/flow.ts";
 import { flowNamed } from "../core/flow/flows/index.ts";
-import { afterSkill, type SkillEnd } from "../core/flow/judge.ts";
+import { afterSkill, type Ended, type SkillEnd } from "../core/flow/judge.ts";
 import type { SkillWork } from "../core/flow/next-move.ts";
 import type { Skill } from "../core/flow/skill.ts";
 import { writeSkillBrief } from "../core/flow/skill-brief.ts";
 import type { FlowState } from "../core/flow/state.ts";
+import { verdictIn } from "../core/flow/tasks.ts";
 import {
   isHalfWay,
   type SkillWatch,
@@ -31,6 +32,7 @@ import { cutLine } from "../exec/streams.ts";
 import { docsAccess } from "./confinement.ts";
 import { forgetMark, type Stray, strayed, watchTree } from "./docs-guard.ts";
 import { findSkill } from "./find-skill.ts";
+import { taskFacts } from "./flow-facts.ts";
 import { type FlowSite, sessionFolder, sessionTranscript } from "./flow-site.ts";
 import { renderingHash } from "./hold.ts";
 import { keepingSecrets } from "./keep-secrets.ts";
@@ -63,6 +65,7 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
       ...(work.mode !== undefined && { mode: work.mode }),
       agent: name,
       ...(resumes && { resumes: resumes.id }),
+      ...(work.part && { part: work.part }),
     },
   ]);
   if (!started.ok) return started;
@@ -85,19 +88,49 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   const now = held.state.flow ?? state;
   const time = { cycle: now.cycle };
   const docs = seen.docs ?? new Map<string, number>();
-  const texts = textsAt(project.root, textsOf(skill.produces, docs, time));
+  const produces = skill.produces.map((each) => only(each, work.leaves, time));
+  const texts = textsAt(project.root, textsOf(produces, docs, time));
+  const unmet = unmetBy(produces, { docs, texts }, time).map(({ message }) => message);
+  const part = work.part && partOf(site, work, texts);
   return succeed(
     afterSkill(held.state, {
       flow,
       step,
       session,
       end: outcome.value,
-      unmet: unmetBy(skill.produces, { docs, texts }, time).map(({ message }) => message),
+      unmet: [...unmet, ...(part?.unmet ?? [])],
       strayed: outside.value,
       survey: seen,
       usualWait: laterThan(project.world.now(), usualWaitMs),
+      ...(part && { part: part.judged }),
     }),
   );
+}
+
+/** What may be called anything is to be called this, here: an earlier one proves nothing. */
+const only = (
+  promise: Skill["produces"][number],
+  file: string | undefined,
+  time: { readonly cycle: number },
+): Skill["produces"][number] =>
+  file !== undefined && globOf(promise.path, time).test(file)
+    ? { ...promise, path: file }
+    : promise;
+
+/** Tasks that were put right can be run; a review says in one word what it found. */
+function partOf(
+  { project }: FlowSite,
+  { part, leaves = "", step }: SkillWork,
+  texts: ReadonlyMap<string, string>,
+): { readonly unmet: readonly string[]; readonly judged: NonNullable<Ended["part"]> } {
+  if (part === "mend") {
+    const { errors } = taskFacts(project.root, step.runs?.tasks ?? "");
+    const unmet = errors.map((error) => `the tasks cannot be run: ${error}`);
+    return { unmet, judged: { is: "mend" } };
+  }
+  const fails = verdictIn(texts.get(leaves) ?? "") === "FAIL";
+  const why = `the review says FAIL: make tasks of what is critical or high in _docs/${leaves}`;
+  return { unmet: [], judged: { is: "review", ...(fails && { fails: why }) } };
 }
 
 /** What somebody who is not confined did outside of `_docs/`, a sentence each. */

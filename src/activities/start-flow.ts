@@ -42,6 +42,7 @@ export interface FlowWorld {
   readonly killNow: AbortSignal;
   approved(approval: Approval): void;
   makeAgent(name: string, ground: { approval: Approval; settings: Config }): Agent;
+  readonly build: FlowSite["build"];
   happened(events: readonly Event[]): void;
   tell(line: string): void;
 }
@@ -75,6 +76,7 @@ export async function openFlowSite(
       workers ??= findWorkers({ project, held, flows, settings, options, world });
       return workers;
     },
+    build: world.build,
     ask: world.ask,
     by: world.by,
     signal: world.signal,

@@ -37,6 +37,8 @@ export interface BuildOptions {
   readonly idleMinutes?: number;
   readonly trustSha256?: string;
   readonly sandbox?: SandboxMode;
+  /** The step of a flow whose tasks these are. */
+  readonly under?: string;
   /** Which phase is to be tried again, and what is to be minded. */
   readonly retry?: { readonly phase: string; readonly note?: string };
 }
@@ -177,8 +179,9 @@ export const runStarted = (start: {
   readonly gates: readonly Gate[];
   readonly phases: readonly RunPhase[];
   readonly ground: Ground;
+  readonly under: string | undefined;
 }): Extract<RunEvent, { type: "run-started" }> => {
-  const { intended, mode, cast, attempts, stack, gates, phases, ground } = start;
+  const { intended, mode, cast, attempts, stack, gates, phases, ground, under } = start;
   const { compiled, sources } = intended.opened;
   const outside = Object.keys(ground.planFiles).length === 0;
   return {
@@ -198,6 +201,7 @@ export const runStarted = (start: {
     phases: [...phases],
     planFiles: ground.planFiles,
     ...(outside && { planOutside: true }),
+    ...(under !== undefined && { under }),
   };
 };
 

@@ -2,6 +2,7 @@
 import { type Result, succeed } from "../core/failure.ts";
 import type { AgentResult } from "../core/plan/result.ts";
 import type { Traces } from "../core/plan/run-event.ts";
+import { isPlanFile } from "../core/plan/task-folder.ts";
 import { plainPath } from "../core/verification/paths.ts";
 import type { Git } from "../git/call.ts";
 import { isAncestor, updateRefs } from "../git/objects.ts";
@@ -72,10 +73,10 @@ export async function tracesOf(
   const rewritten = await rewrittenHistory(site, worked);
   if (!rewritten.ok) return rewritten;
   const history = [...rewritten.value, ...worked.damage];
-  const planFiles = site.run().planFiles;
+  const run = site.run();
   const { leftOut, nested } = captured;
-  const state = leftOut.filter((file) => isOurs(file) && planFiles[file] === undefined);
-  const plan = leftOut.filter((file) => planFiles[file] !== undefined);
+  const state = leftOut.filter((file) => isOurs(file) && !isPlanFile(run, file));
+  const plan = leftOut.filter((file) => isPlanFile(run, file));
   const ignored = await ignoredAmong(worked.git, result, captured.changed);
   return succeed({
     ...(history.length > 0 && { history }),

@@ -12,6 +12,7 @@ import type { Phase } from "../core/plan/plan.ts";
 import { type Delivery, type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import type { GateOutcome, RunEvent, RunPhase } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
+import { isPlanFile } from "../core/plan/task-folder.ts";
 import type { VerificationFinding } from "../core/verification/finding-table.ts";
 import { errorFrom, isFailure, verify } from "../core/verification.ts";
 import { commitTree, updateRefs } from "../git/objects.ts";
@@ -181,7 +182,7 @@ async function prepare(
   if (!commit.ok) return commit;
   const changed = await changesBetween(site.git, onto, commit.value);
   if (!changed.ok) return changed;
-  const changes = changed.value.filter(({ path: file }) => run.planFiles[file] === undefined);
+  const changes = changed.value.filter(({ path: file }) => !isPlanFile(run, file));
   const named = { phase, asked, planned, onto, at, tree, ticks, message };
   return succeed({ ...named, hooked: hooked.value, commit: commit.value, changes });
 }

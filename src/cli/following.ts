@@ -19,6 +19,7 @@ import {
   withFlows,
 } from "../project.ts";
 import { statusOutput } from "./commands/status.ts";
+import { openDisplay } from "./display.ts";
 import { eventsAfter } from "./follow.ts";
 import { print, printError, printJson, printJsonLine } from "./output.ts";
 import { type AskOptions, answeredBy, flowAsker, openRepository, trustAsker } from "./prompt.ts";
@@ -81,6 +82,8 @@ async function carryOn(
     stop.abort();
   };
   const inJson = json ? eventsInJson(project) : (): void => undefined;
+  // Line by line: what the flow itself has to say stands between them.
+  const display = openDisplay({ ...options, json: false, live: false });
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, onSignal);
   try {
@@ -96,12 +99,20 @@ async function carryOn(
       tell: (line) => {
         if (!json) printError(`  ${shown(line)}`);
       },
+      onEvent: (event, run) => {
+        if (json) inJson();
+        else display.event(event, run);
+      },
+      onNews: (news) => {
+        if (!json) display.news(news);
+      },
     });
     if (!followed.ok) return reportFailure(followed.failure, json);
     const onward = await pastBoundary(followed.value, people.ask);
     if (onward) return carryOn(project, held, { ...options, sameConversation: true });
     return ended(project, held, followed.value, options);
   } finally {
+    display.end();
     for (const signal of signals) process.off(signal, onSignal);
   }
 }
@@ -134,6 +145,10 @@ function tell(event: Event): void {
 
 function lineOf(event: Event): string | undefined {
   switch (event.type) {
+    case "batch-reported":
+      return `  batch ${event.number}: ${event.tasks.map(({ task, result }) => `${task} ${result}`).join(", ")}`;
+    case "tasks-ran":
+      return event.trouble === undefined ? undefined : `✗ ${event.trouble}`;
     case "skill-started":
       return `▸ Starting ${event.skill}${event.mode === undefined ? "" : ` (${event.mode})`}…${event.resumes === undefined ? "" : " its session goes on"}`;
     case "sub-step-reported": {

@@ -100,6 +100,8 @@ const SkillStarted = z.object({
   agent: z.string(),
   /** The agent's own session that it goes on with. */
   resumes: z.string().exactOptional(),
+  /** Not the step itself: its tasks are put right, or what landed of them is reviewed. */
+  part: z.enum(["mend", "review"]).exactOptional(),
 });
 /** From here on the agent can go on with it. */
 const SkillSessionOpened = z.object({
@@ -124,6 +126,8 @@ const SkillEnded = z.object({
   reports: z.array(z.string()).exactOptional(),
   /** Not before. */
   until: z.string().exactOptional(),
+  /** Why the step's tasks have to be looked at before anything else. */
+  trouble: z.string().exactOptional(),
   /** What it asks people. */
   asks: z
     .object({
@@ -133,6 +137,30 @@ const SkillEnded = z.object({
       reason: z.string(),
     })
     .exactOptional(),
+});
+/** A batch of the step's tasks is over; people find it in a file of its own. */
+const BatchReported = z.object({
+  type: z.literal("batch-reported"),
+  number: z.int().min(1),
+  tasks: z.array(
+    z.object({
+      id: z.string(),
+      task: z.string(),
+      name: z.string(),
+      result: z.enum(["landed", "failed", "was done"]),
+      commit: z.string().exactOptional(),
+      attempts: z.int().min(0),
+      troubles: z.array(z.string()),
+      notes: z.array(z.string()),
+    }),
+  ),
+});
+/** The step's run has come to a rest; `trouble`: what has to be looked at before it goes on. */
+const TasksRan = z.object({
+  type: z.literal("tasks-ran"),
+  how: z.enum(["complete", "halted", "parked"]),
+  trouble: z.string().exactOptional(),
+  until: z.string().exactOptional(),
 });
 /** A sub-step is left out, because a person said so. */
 const SubStepSkipped = z.object({ type: z.literal("sub-step-skipped"), next: SubStep });
@@ -246,6 +274,8 @@ export const Event = z.discriminatedUnion("type", [
   SkillSessionOpened,
   SkillUsageCounted,
   SkillEnded,
+  BatchReported,
+  TasksRan,
   SubStepSkipped,
   StatusSet,
   SessionEnded,

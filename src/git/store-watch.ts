@@ -20,13 +20,18 @@ export interface StoreWatch {
   damage(commit: string, folders: readonly string[]): Promise<string[]>;
 }
 
+/** As each store was when it was last looked at: what somebody did since is looked at as well. */
+const lastSeen = new Map<string, ReadonlyMap<string, string>>();
+
 /** From now on. */
 export function watchStore(git: Git): StoreWatch {
   const objects = path.join(git.place.commonDir, "objects");
-  const before = stampsIn(objects);
+  const before = lastSeen.get(objects) ?? stampsIn(objects);
+  lastSeen.set(objects, before);
   return {
     async damage(commit, folders) {
       const now = stampsIn(objects);
+      lastSeen.set(objects, now);
       const changed = [...now].filter(([name, stamp]) => before.get(name) !== stamp);
       const told: string[] = [];
       const gone = new Set<string>();
@@ -50,6 +55,8 @@ export function watchStore(git: Git): StoreWatch {
         gone.add(id);
         told.push(`git's object ${id.slice(0, 10)} was deleted`);
       }
+      // What was put aside is not to be missed by whoever looks next.
+      if (told.length > 0) lastSeen.delete(objects);
       if (gone.size > 0) await makeAgain(git, gone, commit, folders);
       return told;
     },
@@ -84,9 +91,9 @@ function stampsIn(objects: string): Map<string, string> {
     for (const file of namesIn(path.join(objects, folder))) {
       const name = `${folder}/${file}`;
       if (looseId(name) === undefined && !/^pack\/pack-.*\.(?:idx|pack)$/.test(name)) continue;
-      const stat = fs.lstatSync(path.join(objects, name), { throwIfNoEntry: false, bigint: true });
+      const stat = fs.lstatSync(`${objects}/${name}`, { throwIfNoEntry: false });
       // Not by the time of its content, which anybody can set.
-      if (stat) stamps.set(name, `${stat.ino}-${stat.ctimeNs}-${stat.size}`);
+      if (stat) stamps.set(name, `${stat.ino}-${stat.ctimeMs}-${stat.size}`);
     }
   }
   return stamps;

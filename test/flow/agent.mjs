@@ -1,17 +1,12 @@
 /**
  * An agent for flows without a model: it does what a skill promises, from the skill's own front
- * matter, and reports its sub-steps on the way. $FLOW_AGENT_DO, JSON by step, makes it behave
- * otherwise: `fail` so many times, `ask` a question once, find things `corrupt` once, `lie`, `hang`, `stray`, `skipFile`.
+ * matter, and reports its sub-steps on the way; a task of a plan it does as its files say.
+ * $FLOW_AGENT_DO, JSON by step (a task: by "task NN"), makes it behave otherwise: `fail` so many
+ * times, `ask` a question once, find things `corrupt` once, `lie`, `hang`, `stray`, `skipFile`, give
+ * a `verdict` once.
  */
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
 
@@ -20,13 +15,8 @@ const step = process.env.AUTODEV_PHASE;
 const [, skill] = /by the skill `([\w-]+)`/.exec(brief) ?? [];
 const [, mode] = /in its mode `([\w-]+)`/.exec(brief) ?? [];
 const [, from = "0"] = /^Begin at sub-step (\d+)/m.exec(brief) ?? [];
-const file = join(process.env.FLOW_AGENT_SKILLS, skill, "SKILL.md");
-const head = parse(/^---\n([\s\S]*?)\n---/.exec(readFileSync(file, "utf8"))[1]);
-const way = { ...head, ...head.modes?.[mode] };
-const cycle = /^cycle: (\d+)$/m.exec(brief)?.[1] ?? "1";
-const acts = JSON.parse(process.env.FLOW_AGENT_DO ?? "{}")[step] ?? {};
 const memory = process.env.FLOW_AGENT_MEMORY;
-const answered = /The answer is ([A-D])\)/.exec(brief)?.[1];
+const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 /** How often this was done in this step, over all sessions: the agent's own memory, for its misdeeds. */
 function count(what) {
@@ -42,7 +32,41 @@ const finish = (result) => {
   );
   process.exit(0);
 };
-const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+if (skill === undefined) doTask();
+
+/** A task names its files: code and a test that fails without it. */
+function doTask() {
+  const acts = JSON.parse(process.env.FLOW_AGENT_DO ?? "{}")[`task ${step}`] ?? {};
+  if (acts.slow) nap(acts.slow);
+  if (acts.fail !== undefined && count("task") < acts.fail)
+    finish({ status: "failed", error: { type: "test_failure", message: "it cannot be done" } });
+  const files = [...brief.matchAll(/`((?:src|test)\/[\w./-]+)` \(CREATE\)/g)].map(
+    ([, name]) => name,
+  );
+  for (const name of new Set(files)) {
+    const what = name.replace(/^.*\/|(?:\.test)?\.js$/g, "");
+    mkdirSync(dirname(name), { recursive: true });
+    writeFileSync(
+      name,
+      name.endsWith(".test.js")
+        ? `import assert from "node:assert";\nimport test from "node:test";\nimport { ${what} } from "../src/${what}.js";\n\ntest("${what}", () => assert.equal(${what}(), "${what}"));\n`
+        : `export const ${what} = () => "${what}";\n`,
+    );
+  }
+  finish({
+    status: "complete",
+    tasks: { total: 2, completed: 2 },
+    files: { created: [...new Set(files)], modified: [], deleted: [] },
+    commit_message: `feat: task ${step}`,
+  });
+}
+
+const file = join(process.env.FLOW_AGENT_SKILLS, skill, "SKILL.md");
+const head = parse(/^---\n([\s\S]*?)\n---/.exec(readFileSync(file, "utf8"))[1]);
+const way = { ...head, ...head.modes?.[mode] };
+const cycle = /^cycle: (\d+)$/m.exec(brief)?.[1] ?? "1";
+const acts = JSON.parse(process.env.FLOW_AGENT_DO ?? "{}")[step] ?? {};
+const answered = /The answer is ([A-D])\)/.exec(brief)?.[1];
 
 const today = new Date().toISOString().slice(0, 10);
 const pathAs = (path) =>
@@ -50,10 +74,85 @@ const pathAs = (path) =>
     .replaceAll("{cycle}", cycle)
     .replaceAll("{date}", today)
     .replace(/\{(\w+),[^}]*\}/g, "$1");
-const pathFor = (path) =>
-  pathAs(path).replace(/\*/g, (_, at) =>
-    path.startsWith("02_tasks") && at < 20 ? "01_first" : "first",
-  );
+const isTask = (path) => path.startsWith("02_tasks/todo/");
+/** What a review is to be called, it is told. */
+const [, told] = /Write _docs\/(\S+?)\. /.exec(brief) ?? [];
+
+function pathFor(path) {
+  if (told !== undefined && globOf(pathAs(path)).test(told)) return told;
+  const there = isTask(path) ? namesLike(path)[0] : undefined;
+  if (there !== undefined) return join(dirname(path), there);
+  return pathAs(path).replace(/\*/g, isTask(path) ? `${nextNumber()}_first` : "first");
+}
+
+const allTasks = () => [...namesLike("02_tasks/todo/*.md"), ...namesLike("02_tasks/done/*.md")];
+
+function nextNumber() {
+  const last = Math.max(0, ...allTasks().map((name) => Number.parseInt(name, 10)));
+  return String(last + 1).padStart(2, "0");
+}
+
+/** Named after its number, so that no two are about the same files. */
+function taskText(name, waitsFor) {
+  const id = name.replace(/\.md$/, "");
+  const what = `part${Number.parseInt(id, 10)}`;
+  const component = mode === "tests-only" ? "Blackbox Tests" : "01_core";
+  return [
+    `# ${id}`,
+    "",
+    `**Task**: ${id}`,
+    `**Name**: ${what} says its name`,
+    "**Description**: It says its name.",
+    "**Complexity**: 3",
+    `**Dependencies**: ${waitsFor ?? "None"}`,
+    `**Component**: ${component}`,
+    "**Tracker**: pending",
+    "**Epic**: E1",
+    "",
+    "## Tasks",
+    `- [ ] \`${what}()\` returns its name`,
+    "",
+    "## Files",
+    `- \`src/${what}.js\` (CREATE)`,
+    `- \`test/${what}.test.js\` (CREATE)`,
+    "",
+    "## Acceptance criteria",
+    `- [ ] its test passes`,
+    "",
+  ].join("\n");
+}
+
+/** One that others wait for, and two that can be done side by side. */
+function writeTasks() {
+  const [first] = namesLike("02_tasks/todo/*.md");
+  if (first === undefined) return;
+  const number = Number.parseInt(first, 10);
+  for (const [at, name] of ["second", "third"].entries()) {
+    const id = String(number + 1 + at).padStart(2, "0");
+    const path = `_docs/02_tasks/todo/${id}_${name}.md`;
+    if (!existsSync(path)) writeFileSync(path, taskText(`${id}_${name}.md`, first.slice(0, -3)));
+  }
+}
+
+/** A row for each task, as its header has it. */
+function dependenciesTable() {
+  const headOf = (name) => {
+    const folder = existsSync(join("_docs/02_tasks/todo", name)) ? "todo" : "done";
+    const text = readFileSync(join("_docs/02_tasks", folder, name), "utf8");
+    const field = (what) => new RegExp(`^\\*\\*${what}\\*\\*: (.*)$`, "m").exec(text)?.[1] ?? "";
+    return [name.slice(0, -3), field("Name"), field("Complexity"), field("Dependencies"), "E1"];
+  };
+  return [
+    "# Dependencies",
+    "",
+    "| Task | Name | Complexity | Dependencies | Epic |",
+    "|---|---|---|---|---|",
+    ...allTasks()
+      .sort()
+      .map((name) => `| ${headOf(name).join(" | ")} |`),
+    "",
+  ].join("\n");
+}
 
 function contentFor({ sections = [], columns = [], fields = [], says, mentions }) {
   const lines = [`# ${skill} ${mode ?? ""} of step ${step}`, ""];
@@ -110,8 +209,9 @@ function ownPlace() {
 
 /** A line for each expression that the skills have. */
 function sayings(says) {
+  const verdict = acts.verdict !== undefined && count("verdict") === 0 ? acts.verdict : "PASS";
   const known = [
-    "**Verdict**: PASS",
+    `**Verdict**: ${verdict}`,
     "**Testability**: testable as it is",
     "**Complexity**: 3",
     "- A point",
@@ -158,21 +258,26 @@ const produced = (way.produces ?? [])
   // What names others comes after them.
   .sort((a, b) => Number(a.mentions !== undefined) - Number(b.mentions !== undefined));
 for (const artifact of produced) {
+  if (artifact.path === "02_tasks/_dependencies_table.md") writeTasks();
   for (let n = 0; n < (artifact.least ?? 1); n++) {
     const name =
       n === 0 ? pathFor(artifact.path) : pathFor(artifact.path).replace("first", `more${n}`);
     const path = join("_docs", name);
     // What names others has to name those of today.
-    const isAsItShouldBe = existsSync(path) && !acts.anew && artifact.mentions === undefined;
+    const isAsItShouldBe =
+      existsSync(path) && (!acts.anew || isTask(name)) && artifact.mentions === undefined;
     if (artifact.optional || isAsItShouldBe) continue;
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, path.endsWith(".json") ? ownPlace() : contentFor(promisedOf(name)));
-  }
-}
-if (skill === "implement") {
-  mkdirSync("_docs/02_tasks/done", { recursive: true });
-  for (const name of namesLike("02_tasks/todo/*.md")) {
-    renameSync(join("_docs/02_tasks/todo", name), join("_docs/02_tasks/done", name));
+    writeFileSync(
+      path,
+      path.endsWith(".json")
+        ? ownPlace()
+        : isTask(name)
+          ? taskText(name.split("/").at(-1))
+          : name === "02_tasks/_dependencies_table.md"
+            ? dependenciesTable()
+            : contentFor(promisedOf(name)),
+    );
   }
 }
 if (acts.stray) writeFileSync("stray.txt", "outside\n");

@@ -9,6 +9,7 @@ import { builtInFlows } from "./flows/index.ts";
 import { metaRepo } from "./flows/meta-repo.ts";
 import { type FlowFacts, nextMove } from "./next-move.ts";
 import { renderStateFile } from "./render.ts";
+import { noTaskFacts } from "./tasks.ts";
 
 const day = "2026-01-02T10:00:00.000Z";
 const survey = { docs: new Map<string, number>(), texts: new Map(), hasSource: false, members: 0 };
@@ -16,6 +17,7 @@ const facts: FlowFacts = {
   flows: builtInFlows,
   survey,
   skill: { phases: [], lacks: [], there: [] },
+  tasks: noTaskFacts,
   ahead: ["Tasks: 4 · batches expected: 2 · points: 9"],
 };
 

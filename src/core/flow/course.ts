@@ -6,6 +6,7 @@
 import type { RecordedEvent } from "../event.ts";
 import type { SkillQuestion } from "./questions.ts";
 import type { FlowState, SubStep } from "./state.ts";
+import { noTasksYet, type TaskCourse } from "./tasks.ts";
 
 export interface Course {
   /** The flow that all of this is about. */
@@ -46,6 +47,8 @@ export interface Course {
   readonly stuck: number;
   /** What skills have said of the project in this cycle, by step: the last time is what counts. */
   readonly reports: Readonly<Record<string, readonly string[]>>;
+  /** Of a step that runs tasks. */
+  readonly tasks?: TaskCourse;
   /** Completed or rolled back, and in no commit yet. */
   readonly uncommitted?: Uncommitted;
   /** A rollback that was wanted and is not done. */
@@ -75,6 +78,8 @@ export interface SkillSession {
   readonly asks?: SkillQuestion;
   /** Where it began. */
   readonly sub: SubStep;
+  /** Absent: the step itself. */
+  readonly part?: "mend" | "review";
 }
 
 export interface Uncommitted {
@@ -113,7 +118,7 @@ export function evolveCourse(
   switch (event.type) {
     case "step-started":
       return {
-        ...withoutSession(course),
+        ...withoutTasks(withoutSession(course)),
         occasion: seq,
         since: course.since ?? at,
         ...(event.treats && { treats: event.treats }),
@@ -161,6 +166,7 @@ export function evolveCourse(
         rollingBack: __,
         treats: ___,
         chosen: ____,
+        tasks,
         ...rest
       } = withoutSession(course);
       const isRetry = event.how === "retry";
@@ -169,6 +175,8 @@ export function evolveCourse(
         placed: true,
         occasion: seq,
         enteredAt: isRetry ? course.enteredAt : seq,
+        // Whoever says so has looked at what went wrong: it is run again as it is.
+        ...(isRetry && tasks && { tasks: { batches: tasks.batches, reviewed: tasks.reviewed } }),
         ...(event.how === "back" || event.how === "rollback"
           ? { redoneUntil: later(before.step, course.redoneUntil) }
           : {}),
@@ -200,6 +208,7 @@ export function evolveCourse(
           tokens: 0,
           cost: 0,
           sub: before.subStep,
+          ...(event.part && { part: event.part }),
         },
       };
     case "skill-session-opened":
@@ -209,8 +218,27 @@ export function evolveCourse(
         tokens: tokens + event.tokens,
         cost: cost + (event.cost ?? 0),
       }));
+    case "batch-reported": {
+      const { number, tasks } = event;
+      const known = course.tasks ?? noTasksYet;
+      return { ...course, tasks: { ...known, batches: [...known.batches, { number, tasks }] } };
+    }
+    case "tasks-ran": {
+      const { trouble, until } = event;
+      const { trouble: _, parked: __, ...known } = course.tasks ?? noTasksYet;
+      return {
+        ...course,
+        occasion: seq,
+        tasks: {
+          ...known,
+          ...(trouble !== undefined && { trouble }),
+          ...(until !== undefined && { parked: { until, reason: "its agents have to wait" } }),
+        },
+      };
+    }
     case "skill-ended": {
       const { how, reason, until, reports, asks } = event;
+      const { part } = course.session ?? {};
       const ended = changeSession(course, event.session, () => ({
         ended: how,
         ...(reason !== undefined && { reason }),
@@ -221,7 +249,12 @@ export function evolveCourse(
         ...ended,
         occasion: seq,
         stuck: how === "stuck" ? course.stuck + 1 : course.stuck,
-        ...(how === "done" && { reports: { ...course.reports, [before.step]: reports ?? [] } }),
+        ...(how === "done" &&
+          part === undefined && { reports: { ...course.reports, [before.step]: reports ?? [] } }),
+        ...(how === "done" &&
+          part !== undefined && {
+            tasks: lookedAt(course.tasks ?? noTasksYet, part, event.trouble),
+          }),
       };
     }
     default:
@@ -245,6 +278,7 @@ function entered(
     redoneUntil: ____,
     chosen: _____,
     doubt: ______,
+    tasks: _______,
     ...rest
   } = withoutSession(base);
   const { agent, id } = course?.session ?? {};
@@ -278,7 +312,7 @@ function adopted(
   const base = known ?? { ...newCourse(state.flow), sessions: course?.sessions ?? 0 };
   const isSame = before?.step === state.step && before.cycle === state.cycle;
   if (known && isSame && !doubt) return known;
-  const { chosen: _, doubt: __, ...rest } = withoutSession(base);
+  const { chosen: _, doubt: __, tasks: ___, ...rest } = withoutSession(base);
   return { ...rest, placed: false, occasion: seq, enteredAt: seq, ...(doubt && { doubt }) };
 }
 
@@ -288,6 +322,24 @@ const uncommitted = (
   outcome: string,
   since: number,
 ): Uncommitted => ({ flow, step, name, cycle, what, outcome, since });
+
+/** Put right, the tasks can be run again; reviewed, what landed can be told. */
+function lookedAt(
+  { trouble: _, ...tasks }: TaskCourse,
+  part: "mend" | "review",
+  trouble: string | undefined,
+): TaskCourse {
+  return {
+    ...tasks,
+    ...(part === "review" && { reviewed: tasks.batches.length }),
+    ...(trouble !== undefined && { trouble }),
+  };
+}
+
+function withoutTasks(course: Course): Course {
+  const { tasks: _, ...rest } = course;
+  return rest;
+}
 
 function withoutSession(course: Course): Course {
   const { session: _, ...rest } = course;

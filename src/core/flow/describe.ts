@@ -40,6 +40,12 @@ export function describeMove(move: FlowMove, state: FlowState): Described {
         `run the skill ${work.skill}${work.mode === undefined ? "" : ` (${work.mode})`}${from}${again}`,
       );
     }
+    case "run-tasks":
+      return told(`run the tasks of _docs/${move.runs.tasks} as a plan`);
+    case "write-batches":
+      return told(`report ${move.batches.map(({ number }) => `batch ${number}`).join(", ")}`);
+    case "report-tasks":
+      return told("report what the tasks have become", "none of them is left to be done");
     case "confirm":
       return told(`set "${move.line}" in _docs/${move.file}`, "a person said that it is right");
     case "mark-skipped":

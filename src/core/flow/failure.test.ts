@@ -10,6 +10,7 @@ import { afterSkill, type SkillEnd } from "./judge.ts";
 import { type FlowFacts, type FlowMove, nextMove } from "./next-move.ts";
 import { renderStateFile } from "./render.ts";
 import type { FlowState } from "./state.ts";
+import { noTaskFacts } from "./tasks.ts";
 
 const hash = (text: string): string => Buffer.from(text).toString("hex").slice(-12);
 const day = "2026-01-02T10:00:00.000Z";
@@ -18,6 +19,7 @@ const facts: FlowFacts = {
   flows: builtInFlows,
   survey,
   skill: { phases: [], lacks: [], there: [] },
+  tasks: noTaskFacts,
   ahead: [],
 };
 

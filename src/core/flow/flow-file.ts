@@ -110,12 +110,24 @@ const ConfirmFile = z.strictObject(
   "file and line",
 );
 
+const RunsFile = z.strictObject(
+  {
+    tasks: folder.describe("A folder with todo/, done/ and a dependencies table."),
+    review: name.exactOptional().describe("The skill that reviews what has landed."),
+    report: pattern.describe("Where it is told; {slug} and {cycle} are filled in."),
+  },
+  "what it runs: tasks and report",
+);
+
 const StepFile = z.strictObject(
   {
     step: number.describe("Its number; 3.5 lies between 3 and 4."),
     name: words.describe("What people call it."),
     skill: name.exactOptional().describe("Who does it; absent: a person's step, or a rest."),
     mode: name.exactOptional().describe("In which of its modes the skill does it."),
+    runs: RunsFile.exactOptional().describe(
+      "Its tasks are run as a plan; the skill only puts them right where they cannot be.",
+    ),
     optional: yesOrNo.exactOptional().describe("People are asked whether they want it."),
     applies: ConditionFile.exactOptional().describe("Only where it has something to do."),
     done: ProbeFile.exactOptional().describe("What proves it; absent: only the state can tell."),
@@ -177,6 +189,7 @@ export const flowFileParts = {
   flow: FlowFile,
   step: StepFile,
   applies: ConditionFile,
+  runs: RunsFile,
   then: ChainFile,
   boundary: BoundaryFile,
   confirms: ConfirmFile,

@@ -1,5 +1,6 @@
 import { type Glob, globOf } from "./glob.ts";
 import { linePattern } from "./line-pattern.ts";
+import type { TaskWork } from "./tasks.ts";
 
 export { type Glob, globOf };
 
@@ -26,6 +27,8 @@ export interface Step {
   /** Absent: a person's own step (`confirms`), or one where a session ends (`rests`). */
   readonly skill?: string;
   readonly mode?: string;
+  /** Code is changed here: tasks are run as a plan, and the skill only puts them right. */
+  readonly runs?: TaskWork;
   /** People are asked whether they want it. */
   readonly optional?: boolean;
   /** Only where it has something to do. */

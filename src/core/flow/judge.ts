@@ -10,6 +10,7 @@ import { timeOf } from "./cross-check.ts";
 import { type Flow, holds, type Step, type Survey } from "./flow.ts";
 import { type SkillQuestion, skillAsks } from "./questions.ts";
 import { type FlowState, mostRetries } from "./state.ts";
+import { incomplete, landedIn, noTasksYet, type TaskFacts } from "./tasks.ts";
 
 export type SkillEnd =
   | { readonly is: "done"; readonly outcome: string; readonly reports: readonly string[] }
@@ -35,6 +36,8 @@ export interface Ended {
   readonly survey: Survey;
   /** When an agent says not when, it is worth trying again. */
   readonly usualWait: string;
+  /** Not the step itself: its tasks were put right, or what landed was reviewed. */
+  readonly part?: { readonly is: "mend" } | { readonly is: "review"; readonly fails?: string };
 }
 
 export function afterSkill(state: ProjectState, ended: Ended): Event[] {
@@ -75,10 +78,11 @@ export function afterSkill(state: ProjectState, ended: Ended): Event[] {
           ...time,
           reported: [...(time.reported ?? []), ...end.reports],
         });
+      const { part } = ended;
       const lacks = [
         ...strayed,
         ...ended.unmet,
-        ...(proven(done) && proven(finished)
+        ...(part || (proven(done) && proven(finished))
           ? []
           : [`what proves step ${ended.step.step} ${ended.step.name} is not there`]),
       ];
@@ -86,10 +90,11 @@ export function afterSkill(state: ProjectState, ended: Ended): Event[] {
         const reason = `it says that it is done, but ${lacks.slice(0, 5).join("; ")}`;
         return [over({ how: "failed", reason }), ...failure(state, ended, reason)];
       }
-      return [
-        over({ ...(end.reports.length > 0 && { reports: [...end.reports] }) }),
-        { type: "step-completed", outcome: end.outcome },
-      ];
+      const ends = over({ ...(end.reports.length > 0 && { reports: [...end.reports] }) });
+      if (!part) return [ends, { type: "step-completed", outcome: end.outcome }];
+      if (part.is === "mend" || part.fails === undefined) return [ends];
+      // Its findings are to become tasks, and are done like any others before anything is reported.
+      return [over({ trouble: part.fails }), ...failure(state, ended, part.fails)];
     }
   }
 }
@@ -115,10 +120,46 @@ const sessionEnded = (reason: string, notes: string): Event => ({
   notes,
 });
 
+/** What has become of a step's tasks. */
+export type TasksEnd =
+  | { readonly is: "halted"; readonly step: Step; readonly trouble: string }
+  | {
+      readonly is: "reported";
+      readonly step: Step;
+      readonly facts: TaskFacts;
+      readonly unmet: readonly string[];
+      readonly survey: Survey;
+    };
+
+/** Complete is what lies there: every task in its place, every report, what proves the step. */
+export function afterTasks(state: ProjectState, end: TasksEnd): Event[] {
+  const { flow: position, course } = state;
+  if (!position) throw new Error("tasks have ended in no flow");
+  if (end.is === "halted") {
+    const { trouble } = end;
+    return [{ type: "tasks-ran", how: "halted", trouble }, ...failure(state, end, trouble)];
+  }
+  const { batches } = course?.tasks ?? noTasksYet;
+  const { done } = end.step;
+  const proven = done === undefined || holds(done, end.survey, timeOf(position, course));
+  const lacks = [
+    ...incomplete(end.facts, batches),
+    ...end.unmet,
+    ...(proven ? [] : [`what proves step ${end.step.step} ${end.step.name} is not there`]),
+  ];
+  if (lacks.length > 0) {
+    const trouble = `not everything is there: ${lacks.slice(0, 5).join("; ")}`;
+    return [{ type: "tasks-ran", how: "halted", trouble }, ...failure(state, end, trouble)];
+  }
+  const landed = landedIn(batches).length;
+  const outcome = `${landed} ${landed === 1 ? "task" : "tasks"} in ${batches.length} ${batches.length === 1 ? "batch" : "batches"}`;
+  return [{ type: "step-completed", outcome }];
+}
+
 /** At once and without asking, three times; then it is for people to look at. */
 function failure(
   { flow: state, course }: ProjectState,
-  { step }: Ended,
+  { step }: Pick<Ended, "step">,
   reason: string,
   corrupt = false,
 ): Event[] {

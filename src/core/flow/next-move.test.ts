@@ -3,6 +3,7 @@ import type { Event, RecordedEvent } from "../event.ts";
 import { evolve, nothingYet, type ProjectState } from "../evolve.ts";
 import { builtInFlows, flowNamed } from "./flows/index.ts";
 import { type FlowFacts, type FlowMove, nextMove } from "./next-move.ts";
+import { noTaskFacts } from "./tasks.ts";
 
 const at = "2026-01-01T00:00:00.000Z";
 
@@ -26,6 +27,7 @@ function moveOf(
     flows: builtInFlows,
     survey: { docs, texts, hasSource: false, members: 0 },
     skill: { phases: [], lacks: [], there: [], ...skill },
+    tasks: noTaskFacts,
     ahead: [],
   };
   const limits = {

@@ -10,6 +10,7 @@
 import { decisionId, type Question } from "../decision.ts";
 import type { Event } from "../event.ts";
 import type { ProjectState } from "../evolve.ts";
+import type { PlanRun } from "../plan/progress.ts";
 import { type Course, newCourse, type SkillSession, type Uncommitted } from "./course.ts";
 import { isRedone, timeOf } from "./cross-check.ts";
 import { afterStep, datedIn, type Flow, holds, type Step, type Survey, stepIn } from "./flow.ts";
@@ -30,12 +31,32 @@ import {
 } from "./questions.ts";
 import type { SkillPhase } from "./skill.ts";
 import type { FlowState, SubStep } from "./state.ts";
+import {
+  type Batch,
+  batchFile,
+  dueBatches,
+  highestBatch,
+  noTasksYet,
+  reviewFile,
+  type TaskFacts,
+  type TaskWork,
+  underStep,
+} from "./tasks.ts";
 
 export type FlowMove =
   | { readonly is: "ask"; readonly question: Question }
   /** Nothing has to be done in the world. */
   | { readonly is: "record"; readonly events: readonly Event[] }
   | { readonly is: "run-skill"; readonly work: SkillWork }
+  /** The step's tasks, as a plan run of their own. */
+  | {
+      readonly is: "run-tasks";
+      readonly step: Step;
+      readonly runs: TaskWork;
+      readonly under: string;
+    }
+  | { readonly is: "write-batches"; readonly batches: readonly Batch[] }
+  | { readonly is: "report-tasks"; readonly step: Step; readonly runs: TaskWork }
   /** A person's line is set in a file, because a person said so. */
   | { readonly is: "confirm"; readonly file: string; readonly line: string }
   | { readonly is: "mark-skipped"; readonly marker: string; readonly reason: string }
@@ -54,6 +75,10 @@ export interface SkillWork {
   readonly resumes?: { readonly agent: string; readonly id: string; readonly tokens: number };
   /** What the agent has to know besides: an answer, a failure. */
   readonly notes: readonly string[];
+  /** Not the step itself: its tasks are put right, or what landed of them is reviewed. */
+  readonly part?: "mend" | "review";
+  /** The file that a review leaves. */
+  readonly leaves?: string;
 }
 
 /** Why nothing more happens in this invocation. */
@@ -83,6 +108,8 @@ export interface FlowFacts {
   readonly survey: Survey;
   /** Of the skill of the present step. */
   readonly skill: SkillFacts;
+  /** Of the tasks that it runs. */
+  readonly tasks: TaskFacts;
   /** Said when a session ends before a step: how much there is to do. */
   readonly ahead: readonly string[];
 }
@@ -113,7 +140,8 @@ export function nextMove(
   const course = state.course ?? newCourse(flow.name);
   const decided = (question: Question): string | undefined =>
     state.decisions[decisionId(question, hash)]?.answer?.key;
-  const at: Place = { flow, state: position, course, facts, limits, decided };
+  const runs = Object.values(state.runs ?? {});
+  const at: Place = { flow, state: position, course, facts, limits, decided, runs };
   const { rollingBack, uncommitted } = course;
   if (rollingBack) {
     const step = stepIn(flow, rollingBack.step);
@@ -132,6 +160,7 @@ interface Place {
   readonly facts: FlowFacts;
   readonly limits: FlowLimits;
   readonly decided: (question: Question) => string | undefined;
+  readonly runs: readonly PlanRun[];
 }
 
 const rest = (how: Rest): FlowMove => ({ is: "rest", rest: how });
@@ -410,20 +439,19 @@ function subStepAfter({ phase, name }: SubStep, { phases }: SkillFacts): SubStep
 }
 
 function work(
-  { state, course, facts }: Place,
+  at: Place,
   step: Step,
   before: Resumable | undefined,
   notes: readonly string[],
 ): FlowMove {
-  const { skill } = step;
-  if (skill === undefined) throw new Error(`step ${step.step} has no skill`);
-  const mode = modeOf(step, course, facts.survey);
+  const { state, course, facts } = at;
+  const due = step.runs ? dueOfTasks(at, step, step.runs) : wholeStep(step, course, facts.survey);
+  if ("is" in due) return due;
   return {
     is: "run-skill",
     work: {
       step,
-      skill,
-      ...(mode !== undefined && { mode }),
+      ...due.job,
       session: course.sessions + 1,
       ...(before?.id !== undefined && {
         resumes: { agent: before.agent, id: before.id, tokens: before.tokens },
@@ -435,11 +463,103 @@ function work(
         ...(facts.skill.lacks.length > 0
           ? [`These are not there, and a person said to go on: ${facts.skill.lacks.join(", ")}`]
           : []),
+        ...(due.notes ?? []),
         ...notes,
       ],
     },
   };
 }
+
+interface Due {
+  readonly job: Pick<SkillWork, "skill" | "mode" | "part" | "leaves">;
+  readonly notes?: readonly string[];
+}
+
+function wholeStep(step: Step, course: Course, survey: Survey): Due {
+  const { skill } = step;
+  if (skill === undefined) throw new Error(`step ${step.step} has no skill`);
+  const mode = modeOf(step, course, survey);
+  return { job: { skill, ...(mode !== undefined && { mode }) } };
+}
+
+/**
+ * Of a step that runs tasks: they are put right where they cannot be run, run, told batch by batch,
+ * reviewed, and reported. A session that has not come to its end goes on before anything else.
+ */
+function dueOfTasks(at: Place, step: Step, runs: TaskWork): Due | FlowMove {
+  const { flow, state, course, facts, limits } = at;
+  const { skill = "" } = step;
+  const { batches, reviewed, trouble, parked } = course.tasks ?? noTasksYet;
+  const { todo, done, errors } = facts.tasks;
+  const docs = [...(facts.survey.docs?.keys() ?? [])];
+  const { session } = course;
+  const goesOn =
+    session?.ended === "done" || session?.ended === "failed" ? undefined : session?.part;
+  const cannot = todo.length > 0 ? errors : [];
+  if (goesOn === "mend" || (goesOn === undefined && (trouble !== undefined || cannot.length > 0))) {
+    const notes = [
+      ...(trouble === undefined
+        ? []
+        : [`Put the tasks right before they are run again: ${trouble}`]),
+      ...cannot.map((error) => `The tasks cannot be run: ${error}`),
+    ];
+    return { job: { skill, mode: "mend", part: "mend" }, notes };
+  }
+  const under = underStep(flow.name, step.step, state.cycle);
+  const run = at.runs.findLast((each) => each.under === under);
+  const number = 1 + Math.max(highestBatch(docs), ...batches.map((each) => each.number));
+  const due: readonly Batch["tasks"][] = run
+    ? dueBatches(run, batches, facts.tasks)
+    : todo.length === 0 && batches.length === 0 && number === 1 && done.length > 0
+      ? [done.map((task) => wasDone(task))]
+      : [];
+  if (due.length > 0) {
+    return record(
+      ...due.map(
+        (tasks, index): Event => ({
+          type: "batch-reported",
+          number: number + index,
+          tasks: tasks.map((task) => ({
+            ...task,
+            troubles: [...task.troubles],
+            notes: [...task.notes],
+          })),
+        }),
+      ),
+    );
+  }
+  const unwritten = batches.filter((batch) => !docs.includes(batchFile(batch.number)));
+  if (unwritten.length > 0) return { is: "write-batches", batches: unwritten };
+  if (todo.length > 0) {
+    if (parked && parked.until > limits.now)
+      return limits.waits ? { is: "wait", ...parked } : rest({ is: "parked", ...parked });
+    return { is: "run-tasks", step, runs, under };
+  }
+  const last = batches.at(-1);
+  if (runs.review !== undefined && last && (goesOn === "review" || reviewed < batches.length)) {
+    const leaves = reviewFile(last.number);
+    const files = batches.slice(reviewed).map((batch) => `_docs/${batchFile(batch.number)}`);
+    return {
+      job: { skill: runs.review, part: "review", leaves },
+      notes: [
+        `Review what these batches have landed, commit by commit: ${files.join(", ")}`,
+        `Write _docs/${leaves}. A finding that is critical or high is a FAIL.`,
+      ],
+    };
+  }
+  return { is: "report-tasks", step, runs };
+}
+
+/** Nobody's run has it: it lay in `done/` when the step began. */
+const wasDone = (task: string): Batch["tasks"][number] => ({
+  id: task,
+  task,
+  name: task,
+  result: "was done",
+  attempts: 0,
+  troubles: [],
+  notes: [],
+});
 
 /** A second round of research examines the first one's draft. */
 const modeOf = (step: Step, { reopened }: Course, survey: Survey): string | undefined =>

@@ -45,7 +45,7 @@ describe("our own skills", () => {
     ["ui-design", 9],
     ["test-spec", 4, { "cycle-update": 3 }],
     ["decompose", 4, { "tests-only": 3 }],
-    ["implement", 9, { tests: 9, cycle: 9 }],
+    ["implement", 9, { mend: 4, tests: 9, cycle: 9 }],
     ["code-review", 7, { baseline: 7 }],
     ["test-run", 4, { perf: 5 }],
     ["refactor", 8, { guided: 6 }],

@@ -181,6 +181,8 @@ export interface PlanRun {
   readonly gone: readonly PhaseProgress[];
   readonly planFiles: Readonly<Record<string, string>>;
   readonly planOutside: boolean;
+  /** The step of a flow whose tasks these are. */
+  readonly under?: string;
   readonly landed: readonly Landing[];
   /** How many of those people can see. */
   readonly published: number;
@@ -260,6 +262,7 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
         ...going,
         agent: event.agent ?? run.agent,
         ...(event.forced && { forced: event.forced }),
+        ...(event.under !== undefined && { under: event.under }),
         gates: event.gates ?? run.gates,
         // A session that was killed ended with its last event.
         phases: run.phases.map((phase) => {

@@ -140,6 +140,8 @@ const RunStarted = z.object({
   planFiles: PlanBlobs,
   /** The plan's files are not git's: they are ticked where they stand. */
   planOutside: z.boolean().exactOptional(),
+  /** The step of a flow whose tasks these are. */
+  under: z.string().exactOptional(),
 });
 
 /** A new session goes on: what was under way has no outcome, what had failed may try again. */
@@ -148,6 +150,7 @@ const RunResumed = z.object({
   agent: z.string().exactOptional(),
   forced: z.literal(true).exactOptional(),
   gates: z.array(Gate).exactOptional(),
+  under: z.string().exactOptional(),
 });
 
 /** The document was changed by people: from now on these are the phases. */

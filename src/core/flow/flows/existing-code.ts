@@ -82,6 +82,11 @@ export const existingCode: Flow = {
       name: "Implement Tests",
       skill: "implement",
       mode: "tests",
+      runs: {
+        tasks: "02_tasks",
+        review: "code-review",
+        report: "03_implementation/implementation_report_tests.md",
+      },
       done: { exists: "03_implementation/implementation_report_tests.md" },
     },
     { step: "7", name: "Run Tests", skill: "test-run" },
@@ -116,6 +121,11 @@ export const existingCode: Flow = {
       name: "Implement",
       skill: "implement",
       mode: "cycle",
+      runs: {
+        tasks: "02_tasks",
+        review: "code-review",
+        report: "03_implementation/implementation_report_{slug}_cycle{cycle}.md",
+      },
       done: { exists: "03_implementation/implementation_report_*_cycle{cycle}.md" },
     },
     { step: "11", name: "Run Tests", skill: "test-run" },

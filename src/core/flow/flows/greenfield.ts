@@ -91,6 +91,11 @@ export const greenfield: Flow = {
       step: "6",
       name: "Implement",
       skill: "implement",
+      runs: {
+        tasks: "02_tasks",
+        review: "code-review",
+        report: "03_implementation/implementation_report_{slug}.md",
+      },
       done: {
         all: [
           { no: { exists: "02_tasks/todo/*.md" } },

@@ -108,15 +108,28 @@ export const outcomeOf = (ran: Ran): string => {
   return last?.outcome?.is ?? ran.out;
 };
 
-/** Artifacts and commits, without what is different each time. */
+/** Artifacts and commits, without what is different each time: which of two tasks is ready first. */
 export function madeBy(project: FlowProject): { files: string[]; commits: string[] } {
   const lines = (text: string): string[] => text.split("\n").filter(Boolean);
   return {
     files: lines(project.git("ls-files", "_docs"))
       .filter((file) => file !== present)
       .map((file) => file.replace(/\d{4}-\d{2}-\d{2}/, "<day>")),
-    commits: lines(project.git("log", "--reverse", "--format=%s")),
+    commits: inOrder(lines(project.git("log", "--reverse", "--format=%s"))),
   };
+}
+
+/** Of commits of tasks that follow each other, those that could land in either order. */
+function inOrder(commits: readonly string[]): string[] {
+  const isTask = (subject: string): boolean => subject.startsWith("feat: task ");
+  const sorted: string[] = [];
+  for (const subject of commits) {
+    let at = sorted.length;
+    if (isTask(subject))
+      while (at > 0 && isTask(sorted[at - 1] ?? "") && (sorted[at - 1] ?? "") > subject) at--;
+    sorted.splice(at, 0, subject);
+  }
+  return sorted;
 }
 
 /** Every question that was asked, in order; none of them was asked a second time. */

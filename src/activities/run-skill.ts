@@ -17,7 +17,7 @@ import { afterSkill, type Ended, type SkillEnd } from "../core/flow/judge.ts";
 import type { SkillWork } from "../core/flow/next-move.ts";
 import type { Skill } from "../core/flow/skill.ts";
 import { writeSkillBrief } from "../core/flow/skill-brief.ts";
-import type { FlowState } from "../core/flow/state.ts";
+import { awaitingInvocation, type FlowState } from "../core/flow/state.ts";
 import { verdictIn } from "../core/flow/tasks.ts";
 import {
   isHalfWay,
@@ -44,12 +44,16 @@ import { openTranscript, theirs, transcriptMark } from "./transcript.ts";
 export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<Event[]>> {
   const { held, project } = site;
   const { step, session } = work;
-  const state = held.state.flow;
-  const flow = flowNamed(state?.flow ?? "", site.flows);
-  if (!state || !flow) throw new Error("a skill is to be run in no flow");
+  const { flow: position } = held.state;
+  const flow = flowNamed(position?.flow ?? "", site.flows);
+  if (!position || !flow) throw new Error("a skill is to be run in no flow");
   const found = findSkill(project.root, work.skill, work.mode);
   if (!found.ok) return found;
   const skill = found.value;
+  // Where the step's tasks are says nothing about a skill that only looks at them.
+  const isWithin = skill.phases.some(({ name }) => name === position.subStep.name);
+  const state =
+    work.part && !isWithin ? { ...position, subStep: awaitingInvocation } : position;
   const workers = await site.workers();
   if (!workers.ok) return workers;
   const [name] = workers.value.agentsFor(step);

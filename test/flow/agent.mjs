@@ -125,7 +125,8 @@ function taskText(name, waitsFor) {
 /** One that others wait for, and two that can be done side by side. */
 function writeTasks() {
   const [first] = namesLike("02_tasks/todo/*.md");
-  if (first === undefined) return;
+  // Whoever puts tasks right makes new ones only where there are none.
+  if (first === undefined || (skill === "implement" && !first.endsWith("_first.md"))) return;
   const number = Number.parseInt(first, 10);
   for (const [at, name] of ["second", "third"].entries()) {
     const id = String(number + 1 + at).padStart(2, "0");

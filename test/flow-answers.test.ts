@@ -9,6 +9,9 @@ import { atTerminal, makeFolder, prompt, sleep } from "./rig.ts";
 const patience = 300_000;
 const most = 20;
 
+/** What agents follow, and what gates run: nobody is recommended to trust either. */
+const isAboutTrust = (question: string): boolean => question.includes("trust ");
+
 /** Everything that a person at a terminal was asked, and answered as it was recommended. */
 async function atTheTerminal(project: FlowProject): Promise<string[]> {
   const asked: string[] = [];
@@ -26,7 +29,7 @@ async function atTheTerminal(project: FlowProject): Promise<string[]> {
         const [, key = ""] = /Recommendation: ([A-D])/.exec(shown) ?? [];
         asked.push(question.trim());
         answered += shown.length;
-        terminal.type(question.includes("trust them?") ? "a" : key);
+        terminal.type(isAboutTrust(question) ? "a" : key);
       }
       await sleep(20);
     }
@@ -86,13 +89,14 @@ describe("a greenfield project", () => {
         ...questions.slice(0, 3),
         // No decision on record: the next invocation is its answer.
         "Decompose complete — start implementation?",
+        "what this repository runs has changed — trust it as it is now?",
         ...questions.slice(3),
       ]);
       for (const project of [typed, decided]) {
         expect(await questionsOf(project)).toEqual(questions);
         expect(madeBy(project)).toEqual(madeBy(recommended));
         expect(await answerers(project)).toEqual(["tester"]);
-        expect(project.git("status", "--porcelain")).toBe("");
+        expect(project.git("status", "--porcelain", "--", ".", ":!.autobuild")).toBe("");
       }
       expect(await answerers(recommended)).toEqual(["recommendation"]);
     },

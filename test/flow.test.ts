@@ -69,7 +69,7 @@ describe("a greenfield project", () => {
       expect(
         (await project.status()).steps.slice(0, 8).every((each) => each.status === "skipped"),
       ).toBe(true);
-      expect(project.git("status", "--porcelain")).toBe("");
+      expect(project.git("status", "--porcelain", "--", ".", ":!.autobuild")).toBe("");
     },
     patience,
   );

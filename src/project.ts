@@ -42,6 +42,7 @@ import { type Removal, removeKept } from "./activities/remove-kept.ts";
 import { foldersOf } from "./activities/run-site.ts";
 import { type FlowOptions, type FlowWorld, openFlowSite } from "./activities/start-flow.ts";
 import { type BuildOptions, type Intended, intend } from "./activities/start-run.ts";
+import { partsOf, type SuitePart, surveySuite } from "./activities/survey-suite.ts";
 import { type People, peopleOf, type Reach } from "./activities/tell-people.ts";
 import { type TestPeople, testAgentOf } from "./activities/test-agent.ts";
 import { transcriptFile } from "./activities/transcript.ts";
@@ -207,6 +208,13 @@ export function withFlows(project: Project, wantedFlow?: string): Result<Project
     });
   }
   return succeed({ ...project, flows, ...(wantedFlow !== undefined && { wantedFlow }) });
+}
+
+/** The parts of a repository of repositories, and where each is by itself. */
+export async function suiteOf({ root, repository }: Project): Promise<SuitePart[]> {
+  if (!repository) return [];
+  const git = openGit({ ...repository, workTree: repository.root });
+  return partsOf(root, await surveySuite(root, git));
 }
 
 /** Whether a session is open here, as far as a look can tell. */

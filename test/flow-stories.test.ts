@@ -212,7 +212,7 @@ describe.concurrent("a repository of repositories", () => {
     "is discovered, confirmed by a person, and kept in step round by round, killed on the way",
     async () => {
       const project = await makeFlowProject({}, makeSuite);
-      project.behave({ 3: { reports: ["document-drift"] } });
+      project.behave({ 3: { reports: ["document-drift: web"] } });
       const { flow, step } = await project.status();
       expect({ flow, step }).toEqual({ flow: "meta-repo", step: "1" });
       const decided = ["--decide", "recommended"];
@@ -238,6 +238,8 @@ describe.concurrent("a repository of repositories", () => {
           "the folders cannot tell which step comes next: 3 Status, 4 Document Sync, 5 CICD Sync, 6 Loop",
         ],
       });
+      const [, , web] = (await project.status()).components ?? [];
+      expect(web).toMatchObject({ name: "web", path: "web", checkedOut: true, commits: 0 });
       // The next round, in which CI has drifted instead.
       project.behave({ 3: { reports: ["cicd-drift"] } });
       const again = await project.flow(...decided, "--json");

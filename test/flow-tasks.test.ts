@@ -191,7 +191,12 @@ describe.concurrent("the tasks of a step", () => {
     "change no branch where a flow commits nothing",
     async () => {
       const project = await makeFlowProject({
-        ".autodev/config.yaml": `${readFileSync(join((await makeFlowProject()).root, ".autodev/config.yaml"), "utf8").trim().slice(0, -1)},"flow":{"commit":"none"}}\n`,
+        ".autodev/config.yaml": `${readFileSync(
+          join((await makeFlowProject()).root, ".autodev/config.yaml"),
+          "utf8",
+        )
+          .trim()
+          .slice(0, -1)},"flow":{"commit":"none"}}\n`,
       });
       const before = project.git("rev-parse", "HEAD");
       for (let times = 0; times < 4; times++) {

@@ -203,6 +203,7 @@ export interface Status {
   }[];
   readonly decisions: readonly DecisionView[];
   readonly blockers: readonly string[];
+  readonly components?: readonly Readonly<Record<string, unknown>>[];
 }
 
 export interface LoggedEvent {

@@ -11,7 +11,7 @@ import type { Event } from "../core/event.ts";
 import { renderedStateFile } from "../core/evolve.ts";
 import { type Failure, type Result, succeed } from "../core/failure.ts";
 import { textsOf, unmetBy } from "../core/flow/contract.ts";
-import { globOf } from "../core/flow/flow.ts";
+import { globOf, type Step } from "../core/flow/flow.ts";
 import { flowNamed } from "../core/flow/flows/index.ts";
 import { afterSkill, type Ended, type SkillEnd } from "../core/flow/judge.ts";
 import type { SkillWork } from "../core/flow/next-move.ts";
@@ -28,6 +28,7 @@ import {
   zoneOf,
 } from "../core/flow/zone.ts";
 import { resultSchema } from "../core/plan/result.ts";
+import { configFile, reportGaps, type Suite, suiteGaps, suiteLines } from "../core/suite.ts";
 import { cutLine } from "../exec/streams.ts";
 import { docsAccess } from "./confinement.ts";
 import { forgetMark, type Stray, strayed, watchTree } from "./docs-guard.ts";
@@ -39,6 +40,7 @@ import { keepingSecrets } from "./keep-secrets.ts";
 import { putBack } from "./put-back.ts";
 import { openReports, type SkillReports } from "./skill-reports.ts";
 import { survey } from "./survey.ts";
+import { surveySuite } from "./survey-suite.ts";
 import { openTranscript, theirs, transcriptMark } from "./transcript.ts";
 
 export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<Event[]>> {
@@ -52,8 +54,8 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   const skill = found.value;
   // Where the step's tasks are says nothing about a skill that only looks at them.
   const isWithin = skill.phases.some(({ name }) => name === position.subStep.name);
-  const state =
-    work.part && !isWithin ? { ...position, subStep: awaitingInvocation } : position;
+  const state = work.part && !isWithin ? { ...position, subStep: awaitingInvocation } : position;
+  const before = flow.suite ? await surveySuite(project.root, site.git) : undefined;
   const workers = await site.workers();
   if (!workers.ok) return workers;
   const [name] = workers.value.agentsFor(step);
@@ -76,8 +78,9 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   const confined = workers.value.confined(name);
   const guard = confined ? succeed(unguarded) : await guardTree(site, session);
   if (!guard.ok) return guard;
+  const told = before ? [...work.notes, ...aboutSuite(site, step, before)] : work.notes;
   const outcome = await atWork(site, {
-    work,
+    work: { ...work, notes: told },
     skill,
     agent,
     state,
@@ -96,19 +99,47 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   const texts = textsAt(project.root, textsOf(produces, docs, time));
   const unmet = unmetBy(produces, { docs, texts }, time).map(({ message }) => message);
   const part = work.part && partOf(site, work, texts);
+  const ofSuite = before
+    ? suiteUnmet(await surveySuite(project.root, site.git), before, skill, outcome.value)
+    : [];
   return succeed(
     afterSkill(held.state, {
       flow,
       step,
       session,
       end: outcome.value,
-      unmet: [...unmet, ...(part?.unmet ?? [])],
+      unmet: [...unmet, ...(part?.unmet ?? []), ...ofSuite],
       strayed: outside.value,
       survey: seen,
       usualWait: laterThan(project.world.now(), usualWaitMs),
       ...(part && { part: part.judged }),
     }),
   );
+}
+
+/** What the engine has seen of it, and which parts are to be looked at. */
+function aboutSuite({ held }: FlowSite, { applies }: Step, suite: Suite): string[] {
+  const lines = suiteLines(suite).map((each) => `- ${each}`);
+  const asked = applies && "reported" in applies.yes ? applies.yes.reported : undefined;
+  const reports = Object.values(held.state.course?.reports ?? {}).flat();
+  const drifted = reports.filter((each) => asked !== undefined && each.startsWith(`${asked}:`));
+  return [
+    ...(lines.length > 0 ? [`The suite, as it is on disk:\n\n${lines.join("\n")}`] : []),
+    ...(drifted.length > 0 ? [`Status has reported: ${drifted.join("; ")}`] : []),
+  ];
+}
+
+/** The configuration holds what there is, and only a person confirms it; what drifted is a part of it. */
+function suiteUnmet(now: Suite, before: Suite, { produces }: Skill, end: SkillEnd): string[] {
+  const writesIt = produces.some((each) => each.path === configFile);
+  const confirmed = now.config?.confirmed === true && before.config?.confirmed !== true;
+  return [
+    ...(writesIt ? suiteGaps(now) : []),
+    ...(confirmed
+      ? [`_docs/${configFile}: confirmed_by_user is true, and only a person sets that`]
+      : []),
+    ...(end.is === "done" ? reportGaps(end.reports, now) : []),
+  ];
 }
 
 /** What may be called anything is to be called this, here: an earlier one proves nothing. */

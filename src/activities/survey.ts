@@ -95,7 +95,21 @@ function hasSource(root: string): boolean {
 /** Git submodules, and members of the workspaces that package managers know. */
 const membersOf = (root: string): number =>
   (readText(path.join(root, ".gitmodules")).match(/^\[submodule /gm) ?? []).length +
-  workspacesOf(root).reduce((sum, pattern) => sum + foldersLike(root, pattern), 0);
+  workspacesOf(root).reduce((sum, pattern) => sum + foldersLike(root, pattern).length, 0);
+
+/** The same by their paths, in that order; each once, and none that leads out of the repository. */
+export function membersIn(root: string): { path: string; by: "submodule" | "workspace" }[] {
+  const linked = [
+    ...readText(path.join(root, ".gitmodules")).matchAll(/^[ \t]*path[ \t]*=[ \t]*(.+?)[ \t]*$/gm),
+  ].map(([, each]) => ({ path: each as string, by: "submodule" as const }));
+  const joined = workspacesOf(root)
+    .flatMap((pattern) => foldersLike(root, pattern))
+    .map((each) => ({ path: each, by: "workspace" as const }));
+  const all = new Map([...joined, ...linked].map((member) => [member.path, member]));
+  return [...all.values()]
+    .filter(({ path: each }) => !/^\/|(?:^|\/)\.\.(?:\/|$)/.test(each))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
 
 /** As their manifests name them: folders, or all folders in one (`packages/*`). */
 function workspacesOf(root: string): string[] {
@@ -115,13 +129,13 @@ function workspacesOf(root: string): string[] {
   ].filter((pattern) => !pattern.startsWith("!"));
 }
 
-function foldersLike(root: string, pattern: string): number {
+function foldersLike(root: string, pattern: string): string[] {
   const plain = pattern.replace(/^\.\//, "").replace(/\/$/, "");
   const all = /^(.*?)\/?\*{1,2}$/.exec(plain);
-  if (!all) return isFolder(path.join(root, plain)) ? 1 : 0;
-  return entriesOf(path.join(root, all[1] ?? "")).filter(
-    (entry) => entry.isDirectory() && !/^(?:\.|node_modules$)/.test(entry.name),
-  ).length;
+  if (!all) return isFolder(path.join(root, plain)) ? [plain] : [];
+  return entriesOf(path.join(root, all[1] ?? ""))
+    .filter((entry) => entry.isDirectory() && !/^(?:\.|node_modules$)/.test(entry.name))
+    .map((entry) => path.posix.join(all[1] ?? "", entry.name));
 }
 
 const isFolder = (folder: string): boolean =>

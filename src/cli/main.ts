@@ -28,8 +28,10 @@ function main(argv: readonly string[]): void {
   const options = lean[flag];
   if (command === "status" && options && more.length === 0) {
     const status = compiled(`${__dirname}/status.cjs`, require);
-    const { run } = status.exports as { run(options: object): number };
-    process.exitCode = run(options);
+    const { run } = status.exports as { run(options: object): number | Promise<number> };
+    const code = run(options);
+    if (typeof code === "number") process.exitCode = code;
+    else code.then((later) => (process.exitCode = later), bug);
     status.keep();
     return;
   }
@@ -37,10 +39,14 @@ function main(argv: readonly string[]): void {
   runProgram(argv);
 }
 
-try {
-  main(process.argv.slice(2));
-} catch (error) {
+function bug(error: unknown): void {
   const what = error instanceof Error ? error.stack : String(error);
   require("node:fs").writeSync(2, `autodev: a bug of ours, nothing was lost\n${what}\n`);
   process.exitCode = 70;
+}
+
+try {
+  main(process.argv.slice(2));
+} catch (error) {
+  bug(error);
 }

@@ -60,6 +60,22 @@ export const StatusOutput = z.object({
       usage: Usage.optional(),
     }),
   ),
+  components: z
+    .array(
+      z.object({
+        name: z.string(),
+        path: z.string(),
+        checkedOut: z.boolean(),
+        known: z.boolean().describe("false: it is not in the configuration yet"),
+        commits: z.int().nullable().describe("since documents and CI were last brought in step"),
+        flow: z.string().nullable(),
+        step: z.string().nullable().describe("where its own flow is"),
+        stepName: z.string().nullable(),
+        status: z.string().nullable(),
+      }),
+    )
+    .optional()
+    .describe("of a repository of repositories: its parts"),
   outcome: z
     .object({ is: z.string(), what: z.string(), why: z.string() })
     .optional()

@@ -135,6 +135,13 @@ function writeTasks() {
   }
 }
 
+/** A component for each part that the brief names. */
+function repoConfig() {
+  const parts = [...brief.matchAll(/^- .* · (?:submodule|workspace) (\S+)/gm)].map(([, at]) => at);
+  const rows = parts.flatMap((at) => [`  - name: ${at.split("/").at(-1)}`, `    path: ${at}`]);
+  return ["version: 1", "confirmed_by_user: false", "components:", ...rows, ""].join("\n");
+}
+
 /** A row for each task, as its header has it. */
 function dependenciesTable() {
   const headOf = (name) => {
@@ -277,7 +284,9 @@ for (const artifact of produced) {
           ? taskText(name.split("/").at(-1))
           : name === "02_tasks/_dependencies_table.md"
             ? dependenciesTable()
-            : contentFor(promisedOf(name)),
+            : name === "_repo-config.yaml"
+              ? repoConfig()
+              : contentFor(promisedOf(name)),
     );
   }
 }

@@ -23,15 +23,20 @@ export interface StatusOptions {
 }
 
 // A path that the bundler does not see.
-const load = (bundle: string): { run(options: StatusOptions): number } => {
+const load = (bundle: string): { run(options: StatusOptions): Promise<number> } => {
   const file = `./${bundle}.cjs`;
-  return require(file) as { run(options: StatusOptions): number };
+  return require(file) as { run(options: StatusOptions): Promise<number> };
 };
 
-export function run(options: StatusOptions): number {
+export function run(options: StatusOptions): number | Promise<number> {
   const glanced = glance(process.cwd());
   // The steps of a project's own flow are in a file of its own; it may have the name of one of ours.
-  if (!glanced || fs.existsSync(path.join(glanced.root, ".autodev", "flows")))
+  // A repository of repositories is asked about each of them.
+  if (
+    !glanced ||
+    shownPlace(glanced.look).state.flow === "meta-repo" ||
+    fs.existsSync(path.join(glanced.root, ".autodev", "flows"))
+  )
     return load("status-whole").run(options);
   return showStatus(glanced.look, glanced.root, options);
 }

@@ -166,6 +166,9 @@ export const FlowFile = z.strictObject(
   {
     name: name.describe("A built-in flow of the same name is replaced by this one."),
     about: words.describe("What it is for, in a sentence."),
+    suite: yesOrNo
+      .exactOptional()
+      .describe("A repository of repositories: whoever works on it is told of its parts."),
     steps: z
       .array(StepFile, "a list of steps")
       .min(1, "at least one step")

@@ -11,6 +11,8 @@ export { type Glob, globOf };
 export interface Flow {
   readonly name: string;
   readonly about: string;
+  /** It is about a repository of repositories: whoever works on it is told of its parts. */
+  readonly suite?: boolean;
   readonly steps: readonly Step[];
   /**
    * Parts that are judged by themselves, from one step to another; absent: the flow is one. What
@@ -122,7 +124,9 @@ export function holds(probe: Probe, survey: Survey, time: Time): boolean {
   if ("all" in probe) return probe.all.every((each) => holds(each, survey, time));
   if ("any" in probe) return probe.any.some((each) => holds(each, survey, time));
   if ("no" in probe) return !holds(probe.no, survey, time);
-  if ("reported" in probe) return time.reported?.includes(probe.reported) === true;
+  // Of one part alone, or of all: `drift: orders` is drift.
+  if ("reported" in probe)
+    return time.reported?.some((each) => each.split(":")[0] === probe.reported) === true;
   if ("folder" in probe) {
     const folder = `${probe.folder}/`;
     // A file whose name begins with a dot only keeps a folder in git, or marks something.

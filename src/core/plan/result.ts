@@ -39,7 +39,9 @@ export const AgentResult = z.object({
     .nullable()
     .exactOptional(),
   /** What a skill has found that later steps depend on, by the names that it is told. */
-  reports: z.array(z.string().regex(/^[a-z][a-z0-9-]{0,63}$/)).exactOptional(),
+  reports: z
+    .array(z.string().regex(/^[a-z][a-z0-9-]{0,63}(?:: ?[\w./@-]{1,100})?$/))
+    .exactOptional(),
 });
 export type AgentResult = z.infer<typeof AgentResult>;
 

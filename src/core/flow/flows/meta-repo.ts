@@ -4,6 +4,7 @@ import type { Flow } from "../flow.ts";
 export const metaRepo: Flow = {
   name: "meta-repo",
   about: "a repository of repositories: their documents and their CI are kept in step",
+  suite: true,
   steps: [
     {
       step: "1",

@@ -1,8 +1,9 @@
 /**
- * kill -9 at a hundred moments of a project's way from an empty folder to its release and to the first
- * feature behind it: early, in the middle of a skill, between two steps, with the agent or without
- * it. Each life goes on where the one before was; in the end there is what a way without a kill leaves,
- * and nothing was asked twice.
+ * kill -9 at fifty moments of each of three ways: from an empty folder to a release and to the first
+ * feature behind it; through two cycles of a small codebase, with real tests; through a round over
+ * a suite of three repositories. Early, in the middle of a skill or of a task, between two steps, with
+ * the agent or without it. Each life goes on where the one before was; in the end there is what a way
+ * without a kill leaves, and nothing was asked twice.
  */
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
@@ -24,14 +25,15 @@ import {
 } from "./rig.ts";
 import { git, type Site, siteAt } from "./run-rig.ts";
 
-const kills = 100;
+/** Of each story. */
+const kills = 50;
 /** A life of ours is cut short somewhere between its start and the end of its third step or so. */
 const [shortest, longest] = [60, 1800];
 
 export const flowKills: Row = {
   name: "flow-kills",
   promise: "a flow that is killed again and again ends as one that nothing disturbs",
-  budgetSeconds: { ci: 1, full: 900 },
+  budgetSeconds: { ci: 1, full: 1500 },
   async run(context) {
     if (context.tier === "ci") return skipped("with 20 kills it is a test: test/flow.test.ts");
     return killFlows(context);
@@ -40,28 +42,103 @@ export const flowKills: Row = {
 
 async function killFlows(context: Context): Promise<Outcome> {
   const program = await shippedProgram(context.scratch);
-  const calm = await makeProject(program, path.join(context.scratch, "calm"));
-  const undisturbed = await liveAndDie(calm, randomFrom(context.seed), 0);
-  if (undisturbed.wrong.length > 0) return judged({}, undisturbed.wrong);
-  const wanted = await endOf(calm);
-  const figures = { kills: 0, lives: 0, ways: 0, sessions: 0, questions: wanted.questions.length };
+  const figures = { kills: 0, lives: 0, ways: 0, sessions: 0, questions: 0, tasks: 0 };
   const failures: string[] = [];
-  while (figures.kills < kills && failures.length === 0) {
-    const way = ++figures.ways;
-    const project = await makeProject(program, path.join(context.scratch, `way-${way}`));
-    const random = randomFrom(context.seed, way);
-    const lived = await liveAndDie(project, random, kills - figures.kills);
-    figures.kills += lived.killed;
-    figures.lives += lived.lives;
-    const end = await endOf(project);
-    figures.sessions += end.sessions;
-    for (const wrong of [...lived.wrong, ...differences(end, wanted)]) {
-      failures.push(`way ${way} of seed ${context.seed}, ${lived.killed} kills: ${wrong}`);
+  for (const story of stories) {
+    const make = (name: string): Promise<Project> =>
+      makeProject(program, path.join(context.scratch, `${story.name}-${name}`), story);
+    const calm = await make("calm");
+    const undisturbed = await liveAndDie(calm, story, randomFrom(context.seed), 0);
+    const wanted = await endOf(calm);
+    failures.push(...undisturbed.wrong.map((wrong) => `${story.name}, undisturbed: ${wrong}`));
+    figures.questions += wanted.questions.length;
+    figures.tasks += wanted.commits.filter((subject) => subject.startsWith("feat: task")).length;
+    for (let [killed, way] = [0, 1]; killed < kills && failures.length === 0; way++) {
+      const project = await make(`way-${way}`);
+      const random = randomFrom(context.seed, way);
+      const lived = await liveAndDie(project, story, random, kills - killed);
+      killed += lived.killed;
+      figures.kills += lived.killed;
+      figures.lives += lived.lives;
+      figures.ways++;
+      const end = await endOf(project);
+      figures.sessions += end.sessions;
+      for (const wrong of [...lived.wrong, ...differences(end, wanted)])
+        failures.push(`${story.name}, way ${way}, seed ${context.seed}: ${wrong}`);
+      context.note(`${story.name}, way ${way}: ${lived.killed} kills in ${lived.lives} lives`);
     }
-    context.note(`way ${way}: ${lived.killed} kills in ${lived.lives} lives`);
   }
   return judged(figures, failures);
 }
+
+// ── stories ────────────────────────────────────────────────────────────────────────────────────
+
+interface Place {
+  readonly flow: string;
+  readonly step: string;
+  readonly cycle: number;
+  readonly decisions: readonly { readonly id: string }[];
+}
+
+interface Story {
+  readonly name: string;
+  /** What is in the repository before. */
+  prepare(site: Site): void;
+  /** What the agent says and does besides, by step. */
+  readonly acts: Readonly<Record<string, object>>;
+  /** Killed at the very end, the next life would begin another story. */
+  isMortal(place: Place): boolean;
+  isOver(place: Place): boolean;
+}
+
+const write = ({ repo }: Site, files: Readonly<Record<string, string>>): void => {
+  for (const [name, text] of Object.entries(files)) {
+    fs.mkdirSync(path.join(repo, path.dirname(name)), { recursive: true });
+    fs.writeFileSync(path.join(repo, name), text);
+  }
+};
+
+const stories: readonly Story[] = [
+  {
+    name: "greenfield",
+    prepare: () => {},
+    acts: {},
+    isMortal: ({ flow, step }) => flow === "greenfield" && step !== "done",
+    isOver: ({ flow, step }) => flow === "existing-code" && step === "10",
+  },
+  {
+    name: "existing-code",
+    prepare: (site) =>
+      write(site, {
+        "package.json": `${JSON.stringify({ name: "small", private: true, type: "module", scripts: { test: "node --test" } })}\n`,
+        "src/sum.js": "export const sum = (a, b) => a + b;\n",
+        "test/sum.test.js":
+          'import assert from "node:assert";\nimport test from "node:test";\nimport { sum } from "../src/sum.js";\ntest("sums", () => assert.equal(sum(1, 2), 3));\n',
+      }),
+    acts: {},
+    isMortal: ({ step, cycle }) => cycle < 2 || Number(step) < 17,
+    isOver: ({ cycle }) => cycle === 3,
+  },
+  {
+    name: "meta-repo",
+    prepare(site) {
+      for (const name of ["api", "web"]) {
+        const member = path.join(path.dirname(site.repo), `member-${name}`);
+        fs.mkdirSync(member, { recursive: true });
+        git({ ...site, repo: member }, "init", "--quiet", "--initial-branch=main", "--template=");
+        git({ ...site, repo: member }, "commit", "--quiet", "--allow-empty", `--message=${name}`);
+        git(site, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", member, name);
+      }
+      write(site, {
+        "package.json": '{ "private": true, "workspaces": ["tools/*"] }\n',
+        "tools/lint/package.json": '{ "name": "lint" }\n',
+      });
+    },
+    acts: { 3: { reports: ["document-drift: web", "cicd-drift: api"] } },
+    isMortal: ({ step }) => Number(step) < 6,
+    isOver: ({ step }) => step === "6",
+  },
+];
 
 // ── a project ──────────────────────────────────────────────────────────────────────────────────
 
@@ -73,7 +150,7 @@ interface Project {
 }
 
 /** The agent without a model that the tests of flows have, a little slower: there is more to hit. */
-async function makeProject(program: string, folder: string): Promise<Project> {
+async function makeProject(program: string, folder: string, story: Story): Promise<Project> {
   const root = repositoryRoot();
   const site = siteAt(folder);
   await makeRepository(site.repo);
@@ -81,22 +158,29 @@ async function makeProject(program: string, folder: string): Promise<Project> {
   for (const each of [memory, site.env["HOME"] as string]) fs.mkdirSync(each, { recursive: true });
   const agent = path.join(root, "test", "flow", "agent.mjs");
   fs.mkdirSync(path.join(site.repo, ".autodev"));
-  const settings = { agents: { mine: { command: `node '${agent}'` } } };
+  const settings = {
+    agents: { mine: { command: `node '${agent}'` } },
+    gates: { check: "node --version" },
+  };
   fs.writeFileSync(path.join(site.repo, ".autodev/config.yaml"), `${JSON.stringify(settings)}\n`);
+  story.prepare(site);
   git(site, "add", "--all");
   git(site, "commit", "--quiet", "--message=settings");
-  const slow = Object.fromEntries(Array.from({ length: 11 }, (_, at) => [at + 1, { slow: 40 }]));
+  const steps = Array.from({ length: 17 }, (_, at) => String(at + 1));
+  const tasks = Array.from({ length: 9 }, (_, at) => `task 0${at + 1}`);
+  const slow = Object.fromEntries(
+    [...steps, ...tasks].map((each) => [each, { slow: 40, ...story.acts[each] }]),
+  );
   const env = {
     ...site.env,
     FLOW_AGENT_SKILLS: path.join(root, "skills"),
     FLOW_AGENT_MEMORY: memory,
     FLOW_AGENT_DO: JSON.stringify(slow),
   };
-  const autodev = (...args: readonly string[]): Promise<Ran> =>
-    run([process.execPath, program, ...args], { cwd: site.repo, env, timeoutMs: 300_000 });
-  const asked = await autodev("--no-input");
-  const trust = /--trust-sha256 ([0-9a-f]{64})/.exec(asked.stdout + asked.stderr)?.[1];
-  if (trust === undefined) throw new Error(`nothing is to be trusted: ${ending(asked)}`);
+  const autodevIn = (cwd: string, args: readonly string[]): Promise<Ran> =>
+    run([process.execPath, program, ...args], { cwd, env, timeoutMs: 300_000 });
+  const autodev = (...args: readonly string[]): Promise<Ran> => autodevIn(site.repo, args);
+  const trust = await hashesToTrust(site, autodevIn);
   const words = ["--no-input", "--trust-sha256", trust, "--decide", "recommended"];
   const command = [program, ...words];
   return {
@@ -127,6 +211,30 @@ async function makeProject(program: string, folder: string): Promise<Project> {
   };
 }
 
+/** Of the flow, and of the tasks that it will run: asked for in a copy that has some already. */
+async function hashesToTrust(
+  site: Site,
+  autodevIn: (cwd: string, args: readonly string[]) => Promise<Ran>,
+): Promise<string> {
+  const copy: Site = { ...site, repo: `${site.repo}-copy` };
+  fs.cpSync(site.repo, copy.repo, { recursive: true });
+  const task = "# A task\n\n## Tasks\n- [ ] Do it\n\n## Acceptance criteria\n- [ ] It is done\n";
+  write(copy, { "_docs/02_tasks/todo/01_task.md": task });
+  git(copy, "add", "--all");
+  git(copy, "commit", "--quiet", "--message=a task");
+  const hashes: string[] = [];
+  for (const args of [
+    ["--flow", "greenfield"],
+    ["build", "_docs/02_tasks", "--commit=auto"],
+  ]) {
+    const asked = await autodevIn(copy.repo, [...args, "--no-input"]);
+    const hash = /--trust-sha256 ([0-9a-f]{64})/.exec(asked.stdout + asked.stderr)?.[1];
+    if (hash === undefined) throw new Error(`nothing is to be trusted: ${ending(asked)}`);
+    hashes.push(hash);
+  }
+  return hashes.join(",");
+}
+
 // ── lives ──────────────────────────────────────────────────────────────────────────────────────
 
 /** So many lives that none of them can have failed to come further. */
@@ -134,6 +242,7 @@ const mostLives = 400;
 
 async function liveAndDie(
   project: Project,
+  story: Story,
   random: Random,
   most: number,
 ): Promise<{ killed: number; lives: number; wrong: string[] }> {
@@ -142,16 +251,18 @@ async function liveAndDie(
     const death = { afterMs: random.between(shortest, longest), group: random.chance(0.5) };
     const ran = await project.live(killed < most && isMortal ? death : undefined);
     if (ran.signal === "SIGKILL") killed++;
-    else if (ran.code !== 0) return { killed, lives, wrong: [`life ${lives}: ${ending(ran)}`] };
+    else if (ran.code !== 0 && ran.code !== 3)
+      return { killed, lives, wrong: [`life ${lives}: ${ending(ran)}`] };
     const status = await project.autodev("status", "--json");
     if (status.code !== 0) {
       return { killed, lives, wrong: [`status after life ${lives}: ${ending(status)}`] };
     }
-    const { flow, step } = JSON.parse(status.stdout) as { flow: string; step: string };
-    // Killed at the very end, the next life would begin another feature.
-    isMortal = flow === "greenfield" && step !== "done";
-    const isOver = flow === "existing-code" && step === "10" && ran.code === 0;
-    if (isOver) return { killed, lives, wrong: [] };
+    const place = JSON.parse(status.stdout) as Place;
+    isMortal = story.isMortal(place);
+    if (story.isOver(place) && ran.code === 0) return { killed, lives, wrong: [] };
+    // What only a person may say.
+    const [open] = ran.code === 3 ? place.decisions : [];
+    if (open) await project.autodev("decide", open.id, "A");
   }
   return { killed, lives: mostLives, wrong: ["it does not come to its end"] };
 }
@@ -181,13 +292,27 @@ async function endOf({ site, autodev }: Project): Promise<End> {
   return {
     documents: lines(git(site, "ls-tree", "-r", "HEAD", "_docs"))
       .filter((line) => !line.endsWith("_autodev_state.md"))
+      .map((line) => withReport(site, line))
       .map((line) => line.replace(/\d{4}-\d{2}-\d{2}/, "<day>")),
-    commits: lines(git(site, "log", "--reverse", "--format=%s")),
+    // Of two tasks that are ready together either may be the first.
+    commits: lines(git(site, "log", "--reverse", "--format=%s")).sort(),
     questions: asked.map(({ question }) => question),
     askedTwice: ids.filter((id, at) => ids.indexOf(id) !== at),
-    uncommitted: lines(git(site, "status", "--porcelain")),
+    uncommitted: lines(git(site, "status", "--porcelain", "--", ".", ":!.autobuild")),
     sessions: events.filter(({ type }) => type === "skill-started").length,
   };
+}
+
+/** A report names commits and attempts, which are others each time: the rest of it is compared. */
+function withReport(site: Site, line: string): string {
+  const [, file] =
+    /\t(_docs\/03_implementation\/(?:batch_\d+|implementation)_report.*)$/.exec(line) ?? [];
+  if (file === undefined) return line;
+  const text = git(site, "show", `HEAD:${file}`)
+    .replace(/\| [0-9a-f]{9} \|/g, "| <commit> |")
+    .replace(/\| \d+ \|$/gm, "| <attempts> |")
+    .replace(/\d+ attempts?/g, "<attempts>");
+  return `${file} ${JSON.stringify(text)}`;
 }
 
 /** However many sessions it took. */

@@ -54,6 +54,15 @@ describe("what the folders say to a state", () => {
     expect(checked(at("2"), seen, { chosen: "2" })).toEqual({ is: "agrees" });
   });
 
+  it("of a stretch that lies before where the flow was entered all there is to say", () => {
+    const here = at("1", { flow: "existing-code" });
+    const seen = survey("02_document/FINAL_report.md");
+    expect(checked(here, seen, { entry: "9" })).toMatchObject({
+      is: "elsewhere",
+      to: { step: { step: "2" } },
+    });
+  });
+
   it("that a step is not complete whose artifacts are not there", () => {
     const complete = at("3", { status: "completed" });
     expect(checked(complete, survey(...problem, draft))).toMatchObject({

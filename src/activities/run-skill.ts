@@ -16,7 +16,7 @@ import { flowNamed } from "../core/flow/flows/index.ts";
 import { afterSkill, type Ended, type SkillEnd } from "../core/flow/judge.ts";
 import type { SkillWork } from "../core/flow/next-move.ts";
 import type { Skill } from "../core/flow/skill.ts";
-import { writeSkillBrief } from "../core/flow/skill-brief.ts";
+import { lessonsFile, newestLessons, writeSkillBrief } from "../core/flow/skill-brief.ts";
 import { awaitingInvocation, type FlowState } from "../core/flow/state.ts";
 import { verdictIn } from "../core/flow/tasks.ts";
 import {
@@ -503,6 +503,7 @@ function briefFor(
     skill,
     ...(work.mode !== undefined && { mode: work.mode }),
     artifacts: artifactsFor(site, phase?.reads ?? [], state),
+    lessons: newestLessons(textsAt(site.project.root, [lessonsFile]).get(lessonsFile) ?? ""),
     goesOn: resumes !== undefined,
     notes: work.notes,
     reportBy: reports.program,

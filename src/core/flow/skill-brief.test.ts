@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Skill } from "./skill.ts";
-import { type SkillBriefInput, writeSkillBrief } from "./skill-brief.ts";
+import { newestLessons, type SkillBriefInput, writeSkillBrief } from "./skill-brief.ts";
 import { awaitingInvocation, flowStateAt, type SubStep } from "./state.ts";
 
 const skill: Skill = {
@@ -85,5 +85,23 @@ describe("whoever works by a skill is told", () => {
 
   it("to put a question as two to four options with a recommendation", () => {
     expect(brief(awaitingInvocation)).toMatch(/two to four concrete options of one line each/);
+  });
+});
+
+describe("lessons", () => {
+  const all = Array.from({ length: 20 }, (_, at) => `- 2026-01-${at + 10} · tests: lesson ${at}`);
+
+  it("are told to whoever works next, the newest fifteen", () => {
+    const newest = newestLessons(`# Lessons\n\n${all.join("\n")}\n`);
+    expect(newest).toEqual(all.slice(0, 15));
+    const text = brief(awaitingInvocation, { lessons: newest });
+    expect(text).toContain("## Lessons of earlier cycles");
+    expect(text).toContain("lesson 14");
+    expect(text).not.toContain("lesson 15");
+  });
+
+  it("are not spoken of where there are none", () => {
+    expect(newestLessons("# Lessons\n\nnone yet\n")).toEqual([]);
+    expect(brief(awaitingInvocation, { lessons: [] })).not.toContain("Lessons");
   });
 });

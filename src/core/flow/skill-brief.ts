@@ -19,6 +19,8 @@ export interface SkillBriefInput {
     readonly text?: string;
     readonly headings?: readonly string[];
   }[];
+  /** What earlier cycles have taught, newest first; absent: nothing yet. */
+  readonly lessons?: readonly string[];
   /** It is the same conversation as before. */
   readonly goesOn: boolean;
   readonly notes: readonly string[];
@@ -35,6 +37,7 @@ export function writeSkillBrief(input: SkillBriefInput): string {
     notes(input),
     position(input),
     instructions(input),
+    lessons(input),
     phases(input),
     artifacts(input),
     contract(input),
@@ -77,6 +80,26 @@ const instructions = ({ skill }: SkillBriefInput): string =>
   `## The skill
 
 ${fenced("markdown", skill.text)}`;
+
+const lessons = ({ lessons: all = [] }: SkillBriefInput): string =>
+  all.length === 0
+    ? ""
+    : `## Lessons of earlier cycles
+
+They have cost something to learn: mind those that touch your step.
+
+${fenced("text", all.join("\n"))}`;
+
+/** Where they are kept, below `_docs/`; the newest stand first. */
+export const lessonsFile = "LESSONS.md";
+export const mostLessons = 15;
+
+export const newestLessons = (text: string): string[] =>
+  text
+    .split(/\r?\n/)
+    .filter((each) => /^[-*] +\S/.test(each))
+    .slice(0, mostLessons)
+    .map((each) => cut(each, 400));
 
 function phases({ skill, reportBy, stateCopy }: SkillBriefInput): string {
   const list = skill.phases.map(({ name }, at) => `${at + 1}. ${code(name)}`).join("\n");

@@ -80,6 +80,18 @@ export function makeProject(
   };
 }
 
+/** All that was recorded, oldest first. */
+export async function eventsOf<Recorded>(project: Project): Promise<Recorded[]> {
+  const { out } = await project.autodev("log", "--json");
+  return out
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as Recorded);
+}
+
+/** For who asks why. */
+export const told = ({ code, out, err }: Ran): string => `${code}\n${out}\n${err}`;
+
 export async function until(is: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (let tries = 600; tries > 0; tries--) {
     if (await is()) return;

@@ -246,9 +246,11 @@ async function liveAndDie(
   random: Random,
   most: number,
 ): Promise<{ killed: number; lives: number; wrong: string[] }> {
-  let [killed, isMortal] = [0, true];
+  let [killed, isMortal, here, deathsHere] = [0, true, "", 0];
   for (let lives = 1; lives <= mostLives; lives++) {
-    const death = { afterMs: random.between(shortest, longest), group: random.chance(0.5) };
+    // Who dies again and again at the same thing is asked about it, rightly: each life there is longer.
+    const afterMs = random.between(shortest, longest * (1 + deathsHere));
+    const death = { afterMs, group: random.chance(0.5) };
     const ran = await project.live(killed < most && isMortal ? death : undefined);
     if (ran.signal === "SIGKILL") killed++;
     else if (ran.code !== 0 && ran.code !== 3)
@@ -258,6 +260,9 @@ async function liveAndDie(
       return { killed, lives, wrong: [`status after life ${lives}: ${ending(status)}`] };
     }
     const place = JSON.parse(status.stdout) as Place;
+    const now = `${place.flow} ${place.cycle} ${place.step}`;
+    deathsHere = now === here ? deathsHere + 1 : 0;
+    here = now;
     isMortal = story.isMortal(place);
     if (story.isOver(place) && ran.code === 0) return { killed, lives, wrong: [] };
     // What only a person may say.

@@ -107,7 +107,7 @@ export async function openRun(
   const { repository } = project;
   if (!repository) return fail("no-repository", `${project.root} is not in a git repository`);
   const place = { ...repository, workTree: repository.root };
-  const git = openGit(place, { helpers: mostHelpers });
+  const git = openGit(place, { starters: mostStarters });
   const version = await checkVersion(git);
   if (!version.ok) return version;
   const folders = foldersOf(project.root, git.place.commonDir, world.cache);
@@ -127,7 +127,7 @@ export async function openRun(
 }
 
 /** More would only wait for each other: git is bound by the disk. */
-const mostHelpers = 3;
+const mostStarters = 3;
 
 /** Nothing of a session stays behind but what was asked for. */
 export async function closeRun(site: OpenSite): Promise<Result<void>> {

@@ -249,7 +249,7 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
   let endedBy: SkillEnd | undefined;
   let refused: Failure | undefined;
   let watch = unwatchedSkill(Date.now());
-  const end = (by: SkillEnd): void => {
+  const leave = (by: SkillEnd): void => {
     endedBy ??= by;
     ending.abort();
   };
@@ -272,7 +272,7 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
       under = subStep.name;
       // A sub-step has ended: where the conversation has become long, the next begins in another.
       if (zoneOf(watch) === "caution" || (left?.break && isHalfWay(watch)))
-        end({ is: "context", reason: contextReason(watch) });
+        leave({ is: "context", reason: contextReason(watch) });
     }
   };
   const artifacts = artifactWatch(path.join(project.root, "_docs"));
@@ -280,7 +280,7 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
     hear();
     for (const sign of artifacts(Date.now())) watch = watchSkill(watch, sign);
     const stuck = stuckBecause(watch, Date.now(), site.stuckMinutes);
-    if (stuck !== undefined) end({ is: "stuck", reason: stuck });
+    if (stuck !== undefined) leave({ is: "stuck", reason: stuck });
   }, lookEveryMs);
   try {
     const outcome = await agent.run(
@@ -310,7 +310,7 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
             });
           }
           watch = signsOf(event, project.root).reduce(watchSkill, watch);
-          if (zoneOf(watch) === "danger") end({ is: "context", reason: contextReason(watch) });
+          if (zoneOf(watch) === "danger") leave({ is: "context", reason: contextReason(watch) });
           for (const words of eventLines(event)) {
             const line = cutLine(words);
             if (agent.speaks === undefined) transcript.add(theirs(line));
@@ -321,12 +321,14 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
     );
     transcript.add(`${transcriptMark} ${agent.name} has ended: ${outcome.is}`);
     clearInterval(looking);
+    // What is heard only now has ended nothing; and what was done all the same was paid for.
+    const end = outcome.is === "done" ? endOf(outcome) : (endedBy ?? endOf(outcome));
     hear();
     spending.end();
     await recording;
     if (refused) return { ok: false, failure: refused };
     const isOurs = site.signal.aborted || site.killNow.aborted;
-    return succeed(isOurs ? { is: "stopped" } : (endedBy ?? endOf(outcome)));
+    return succeed(isOurs ? { is: "stopped" } : end);
   } finally {
     clearInterval(looking);
     transcript.end();

@@ -18,8 +18,8 @@ import * as path from "node:path";
 import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
 import { found } from "../exec/find-program.ts";
 import { shown } from "../safe-text.ts";
-import { createHelpers, type Helpers } from "./helpers.ts";
 import { openPipes, type Pipes } from "./pipes.ts";
+import { createStarters, type Starters } from "./starters.ts";
 
 /** Which index, work tree and administrative folder a call is about. */
 export interface GitPlaceOfWork {
@@ -136,9 +136,10 @@ function environment(
   };
 }
 
-/** `helpers`: for whoever calls it all the time. */
-export function openGit(place: GitPlaceOfWork, { helpers = 0 } = {}): Git {
-  const start = helpers > 0 ? createHelpers(helpers) : here;
+/** `starters`: for whoever calls it all the time. */
+export function openGit(place: GitPlaceOfWork, { starters = 0 } = {}): Git {
+  const own = starters > 0 ? createStarters(starters) : undefined;
+  const start = own?.start ?? here;
   const watch = configWatch(start);
   const pipes = new Map<string, Pipes>();
   const answers = new Map<string, { readonly stamp: string; readonly text: string }>();
@@ -177,7 +178,7 @@ export function openGit(place: GitPlaceOfWork, { helpers = 0 } = {}): Git {
         return local.ok ? succeed(local.value.programs) : local;
       },
       async end() {
-        await Promise.all([...pipes.values()].map((each) => each.end()));
+        await Promise.all([...[...pipes.values()].map((each) => each.end()), own?.end()]);
       },
       at: (elsewhere, more = {}) => make({ ...where, ...elsewhere }, { ...env, ...more }),
     };
@@ -220,7 +221,7 @@ interface ConfigWatch {
  * The drivers that the repository's own configuration names, to be blanked one by one: git has no
  * switch for all of them. A file is asked again whenever it has changed.
  */
-function configWatch(start: Helpers): ConfigWatch {
+function configWatch(start: Starters["start"]): ConfigWatch {
   const known = new Map<string, { readonly stamp: string; readonly says: Promise<ConfigFile> }>();
   const read = (place: GitPlaceOfWork, file: string): Promise<ConfigFile> => {
     const stamp = stampOf(file);
@@ -324,7 +325,7 @@ const programKey =
 const isSwitch = /^(?:true|false|yes|no|on|off|\d*)$/i;
 
 async function readConfigFile(
-  start: Helpers,
+  start: Starters["start"],
   place: GitPlaceOfWork,
   file: string,
 ): Promise<ConfigFile> {
@@ -364,7 +365,7 @@ const gitProgram = (): string => {
 const patience = 10 * 60_000;
 
 async function spawnGit(
-  start: Helpers,
+  start: Starters["start"],
   place: GitPlaceOfWork,
   call: GitCall,
   blanked: readonly string[],
@@ -387,7 +388,7 @@ async function spawnGit(
 }
 
 /** From this very thread: for a command that asks git a few things. */
-const here: Helpers = ({ program, args, cwd, env, input, timeoutMs }) =>
+const here: Starters["start"] = ({ program, args, cwd, env, input, timeoutMs }) =>
   new Promise((resolve) => {
     const out: Buffer[] = [];
     const err: Buffer[] = [];

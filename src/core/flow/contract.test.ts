@@ -49,8 +49,16 @@ describe("a file that is promised", () => {
     ]);
   });
 
+  it("is looked at where it could be nothing but the end of a line, whatever it is", () => {
+    const docs = new Map([
+      ["in/blank.csv", 1],
+      ["in/full.csv", 5000],
+    ]);
+    expect(textsOf([artifact({ path: "in/*" })], docs, { cycle: 1 })).toEqual(["in/blank.csv"]);
+  });
+
   it("need not be text, where nothing is asked of it", () => {
-    const docs = new Map([["in/photo.png", 5]]);
+    const docs = new Map([["in/photo.png", 5000]]);
     const artifacts = [artifact({ path: "in/*" })];
     expect(textsOf(artifacts, docs, { cycle: 1 })).toEqual([]);
     expect(unmetBy(artifacts, { docs, texts: new Map() }, { cycle: 1 })).toEqual([]);
@@ -306,7 +314,7 @@ describe("files that have to be named", () => {
 
 describe("which files", () => {
   const docs = new Map([
-    ["a.md", 1],
+    ["a.md", 100],
     ["t/1.md", 1],
     ["t/2.md", 0],
     ["r_2026-01-01.md", 1],

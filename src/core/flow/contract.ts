@@ -66,8 +66,15 @@ export function unmetBy(
 }
 
 /** The files whose texts `unmetBy` has to be given. */
-export const textsOf = (artifacts: readonly Artifact[], docs: Docs, time: ContractTime): string[] =>
-  existing(artifacts.filter(isLookedInto), docs, time);
+export function textsOf(artifacts: readonly Artifact[], docs: Docs, time: ContractTime): string[] {
+  const lookedInto = new Set(existing(artifacts.filter(isLookedInto), docs, time));
+  return existing(artifacts, docs, time).filter(
+    (path) => lookedInto.has(path) || (docs.get(path) ?? 0) <= mostBlank,
+  );
+}
+
+/** So few bytes may be nothing but the end of a line. */
+const mostBlank = 16;
 
 /** The files that are there already, of those that are promised. */
 export const existing = (

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 
-export interface HelperCall {
+export interface StartCall {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -14,7 +14,7 @@ export interface HelperCall {
   readonly timeoutMs: number;
 }
 
-export interface HelperAnswer {
+export interface StartAnswer {
   readonly code: number | null;
   readonly signal: string | null;
   readonly out: Buffer;
@@ -23,7 +23,11 @@ export interface HelperAnswer {
   readonly error?: string;
 }
 
-export type Helpers = (call: HelperCall) => Promise<HelperAnswer>;
+export interface Starters {
+  start(call: StartCall): Promise<StartAnswer>;
+  /** Nobody of them is left. */
+  end(): Promise<void>;
+}
 
 /** A session of its own for each: see call.ts. Without us it ends with what it is at. */
 const source = `
@@ -41,22 +45,21 @@ process.on("message", ({ program, args, cwd, set, unset, input, timeoutMs }) => 
   process.send({ code: status, signal, out: stdout ?? nothing, err: stderr ?? nothing, error: error?.code });
 });`;
 
-export function createHelpers(most: number): Helpers {
+export function createStarters(most: number): Starters {
   const idle: ChildProcess[] = [];
   const waiting: (() => void)[] = [];
-  const atWork = new Map<ChildProcess, (answer: HelperAnswer) => void>();
-  let made = 0;
+  const atWork = new Map<ChildProcess, (answer: StartAnswer) => void>();
+  const all = new Set<ChildProcess>();
 
-  const answer = (helper: ChildProcess, what: HelperAnswer): void => {
-    const answered = atWork.get(helper);
-    atWork.delete(helper);
+  const answer = (starter: ChildProcess, what: StartAnswer): void => {
+    const answered = atWork.get(starter);
+    atWork.delete(starter);
     waiting.shift()?.();
     answered?.(what);
   };
 
   const make = (): ChildProcess => {
-    made++;
-    const helper = spawn(process.execPath, ["-e", source], {
+    const starter = spawn(process.execPath, ["-e", source], {
       cwd: "/",
       env: ours,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
@@ -64,51 +67,66 @@ export function createHelpers(most: number): Helpers {
       // A key that interrupts us is for us alone: we end what we have begun.
       detached: true,
     });
-    letGo(helper);
-    helper.on("message", (what: HelperAnswer) => {
-      letGo(helper);
-      idle.push(helper);
-      answer(helper, what);
+    all.add(starter);
+    letGo(starter);
+    starter.on("message", (what: StartAnswer) => {
+      letGo(starter);
+      idle.push(starter);
+      answer(starter, what);
     });
-    // Somebody ended it: its call has no answer, and another takes its place.
-    helper.once("exit", (_, signal) => {
-      made--;
-      if (idle.includes(helper)) idle.splice(idle.indexOf(helper), 1);
-      answer(helper, { code: null, signal, out: nothing, err: nothing, error: "EPIPE" });
-    });
-    return helper;
+    // Somebody ended it, or it never began: its call has no answer, and another takes its place.
+    const lost = (): void => {
+      all.delete(starter);
+      if (idle.includes(starter)) idle.splice(idle.indexOf(starter), 1);
+      answer(starter, { code: null, signal: null, out: nothing, err: nothing, error: "EPIPE" });
+    };
+    starter.on("exit", lost);
+    starter.on("error", lost);
+    return starter;
   };
 
   const free = async (): Promise<ChildProcess> => {
     for (;;) {
-      const helper = idle.pop() ?? (made < most ? make() : undefined);
-      if (helper) return helper;
+      const starter = idle.pop() ?? (all.size < most ? make() : undefined);
+      if (starter) return starter;
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
       });
     }
   };
 
-  return async ({ args, env, ...rest }) => {
-    const helper = await free();
-    helper.ref();
-    helper.channel?.ref();
-    return new Promise((resolve) => {
-      atWork.set(helper, resolve);
-      helper.send({ ...rest, ...differences(env), args: [...args] });
-    });
+  return {
+    async start({ args, env, ...rest }) {
+      const starter = await free();
+      starter.ref();
+      starter.channel?.ref();
+      return new Promise((resolve) => {
+        atWork.set(starter, resolve);
+        starter.send({ ...rest, ...differences(env), args: [...args] });
+      });
+    },
+    async end() {
+      const ended = [...all].map(
+        (starter) => new Promise((resolve) => starter.once("exit", resolve)),
+      );
+      for (const starter of all) {
+        starter.ref();
+        if (starter.connected) starter.disconnect();
+      }
+      await Promise.all(ended);
+    },
   };
 }
 
 /** Whoever has no work keeps nobody from ending. */
-function letGo(helper: ChildProcess): void {
-  helper.unref();
-  helper.channel?.unref();
+function letGo(starter: ChildProcess): void {
+  starter.unref();
+  starter.channel?.unref();
 }
 
 const nothing = Buffer.alloc(0);
 
-/** A helper has our environment already, and copying all of it takes longer than asking. */
+/** A starter has our environment already, and copying all of it takes longer than asking. */
 function differences(env: NodeJS.ProcessEnv): { set: NodeJS.ProcessEnv; unset: string[] } {
   const set = Object.entries(env).filter(([name, value]) => ours[name] !== value);
   return {
@@ -117,7 +135,7 @@ function differences(env: NodeJS.ProcessEnv): { set: NodeJS.ProcessEnv; unset: s
   };
 }
 
-/** As the helpers have it: reading the real one asks the system for each name. */
+/** As the starters have it: reading the real one asks the system for each name. */
 const ours = { ...process.env };
 // For programs that we start, and not for those that start them.
 delete ours["NODE_OPTIONS"];

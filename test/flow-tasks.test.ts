@@ -67,6 +67,13 @@ describe.concurrent("the tasks of a step", () => {
         "3 of 3 tasks landed in 2 batches",
       );
       expect(await sessionsOf(project)).toEqual(["code-review review"]);
+      const commits = project.git("log", "--format=%H", "--grep=^feat: task").trim().split("\n");
+      for (const commit of commits) {
+        const asked = await project.autodev("audit", commit);
+        const [, hash = ""] = /--trust-sha256 ([0-9a-f]{64})/.exec(asked.all) ?? [];
+        const audit = await project.autodev("audit", commit, "--trust-sha256", hash);
+        expect(audit.code, audit.all).toBe(0);
+      }
     },
     patience,
   );

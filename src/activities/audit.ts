@@ -10,9 +10,10 @@ import { phaseNamed } from "../core/plan/edits.ts";
 import type { Phase } from "../core/plan/plan.ts";
 import type { Claim } from "../core/plan/progress.ts";
 import type { Gate, GateOutcome } from "../core/plan/run-event.ts";
+import { isInTaskFolder } from "../core/plan/task-folder.ts";
 import type { Settings } from "../core/settings.ts";
 import { verify } from "../core/verification.ts";
-import { readPlan } from "../formats/read-plan.ts";
+import { readPlan, type Source } from "../formats/read-plan.ts";
 import { type Git, openGit } from "../git/call.ts";
 import { commitAt, fileAt, readBlob, treeOf } from "../git/objects.ts";
 import { changesBetween } from "../git/trees.ts";
@@ -304,14 +305,13 @@ async function foundBetween(
     .map(({ path }) => path)
     .filter((path) => /\.(?:md|markdown|json)$/.test(path));
   const known = evidence.at(-1)?.plan;
-  const plan = await planIn(
-    git,
-    commit,
-    trailers.phases,
-    known === undefined ? files : [known, ...files],
-  );
+  const inFolder = known === undefined ? [] : files.filter((file) => isInTaskFolder(known, file));
+  const plan = await planIn(git, commit, trailers.phases, [
+    ...(inFolder.length > 0 ? [inFolder] : []),
+    ...(known === undefined ? files : [known, ...files]).map((file) => [file]),
+  ]);
   const planned = phaseOfAll(plan?.phases ?? []);
-  const own = changes.value.filter(({ path }) => path !== plan?.file);
+  const own = changes.value.filter(({ path }) => plan?.files.includes(path) !== true);
   const claim: Claim = { status: "complete", tasksTotal: 0, tasksCompleted: 0, message };
   const surfaces = surfacesOf((at) => approvalFor(site, at));
   const subject = { planned, claim, onto: parent, commit, changes: own };
@@ -358,27 +358,32 @@ const phaseOfAll = (phases: readonly Phase[]): Phase => {
 };
 
 interface PlanOfCommit {
-  readonly file: string;
+  readonly files: readonly string[];
   readonly phases: readonly Phase[];
   /** Ids that it does not have. */
   readonly unknown: readonly string[];
 }
 
-/** The first document that has one of them; else the first that is a plan at all. */
+/** The first document, or folder of them, that has one of them; else the first that is a plan at all. */
 async function planIn(
   git: Git,
   commit: string,
   ids: readonly string[],
-  candidates: readonly string[],
+  candidates: readonly (readonly string[])[],
 ): Promise<PlanOfCommit | undefined> {
   let other: PlanOfCommit | undefined;
-  for (const file of new Set(candidates)) {
-    const bytes = await fileAt(git, commit, file);
-    const read = bytes && readPlan([{ file, text: bytes.toString("utf8") }]);
+  for (const files of candidates) {
+    const sources: Source[] = [];
+    for (const file of files) {
+      const bytes = await fileAt(git, commit, file);
+      if (bytes) sources.push({ file, text: bytes.toString("utf8") });
+    }
+    const read = sources.length > 0 ? readPlan(sources) : undefined;
     if (!read?.ok || read.value.plan.phases.length === 0) continue;
     const found = ids.map((id) => phaseNamed(read.value.plan, id));
     const plan = {
-      file,
+      // With those that the commit has moved away.
+      files,
       phases: found.filter((phase) => phase !== undefined),
       unknown: ids.filter((_, index) => found[index] === undefined),
     };

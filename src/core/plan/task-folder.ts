@@ -22,3 +22,10 @@ export function isPlanFile(
     (folder) => planFiles[file.replace(over, `$1${folder}/$2`)] !== undefined,
   );
 }
+
+/** A file of such a folder, from whichever place it came. */
+export const isInTaskFolder = (folder: string, file: string): boolean =>
+  file.startsWith(`${folder}/`) &&
+  /^(?:(?:todo|in_progress|done)\/[^/]+|_dependencies_table)\.md$/u.test(
+    file.slice(folder.length + 1),
+  );

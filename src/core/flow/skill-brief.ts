@@ -79,7 +79,12 @@ const instructions = ({ skill }: SkillBriefInput): string =>
 ${fenced("markdown", skill.text)}`;
 
 function phases({ skill, reportBy, stateCopy }: SkillBriefInput): string {
-  const list = skill.phases.map(({ name }, at) => `${at + 1}. ${code(name)}`).join("\n");
+  const list = skill.phases
+    .map(({ name, reads }, at) => {
+      const what = reads.map((path) => code(`_docs/${path}`)).join(", ");
+      return `${at + 1}. ${code(name)}${what === "" ? "" : `: reads ${what}`}`;
+    })
+    .join("\n");
   const how = `When you begin a sub-step, say so; whoever takes over after you goes on there:
 
 ${fenced("sh", `"${reportBy}" <number> <name> ["a detail"]`)}

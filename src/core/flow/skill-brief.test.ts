@@ -69,6 +69,16 @@ describe("whoever works by a skill is told", () => {
     expect(text).toContain("90: ## Risks");
   });
 
+  it("what each sub-step reads, for one session may do several of them", () => {
+    const [gather, epics] = skill.phases;
+    if (!gather || !epics) throw new Error("two phases");
+    const reads = ["01_solution/solution.md", "02_document/components/*.md"];
+    const phases = [gather, { ...epics, reads }];
+    expect(brief(awaitingInvocation, { skill: { ...skill, phases } })).toContain(
+      "1. `gather`\n2. `epics`: reads `_docs/01_solution/solution.md`, `_docs/02_document/components/*.md`\n",
+    );
+  });
+
   it("that what was done lies on disk, not in a conversation", () => {
     expect(brief(awaitingInvocation)).toContain("Whatever was done before lies on disk");
     expect(brief(awaitingInvocation, { goesOn: true })).toContain(

@@ -102,7 +102,12 @@ export const newestLessons = (text: string): string[] =>
     .map((each) => cut(each, 400));
 
 function phases({ skill, reportBy, stateCopy }: SkillBriefInput): string {
-  const list = skill.phases.map(({ name }, at) => `${at + 1}. ${code(name)}`).join("\n");
+  const list = skill.phases
+    .map(({ name, reads }, at) => {
+      const what = reads.map((path) => code(`_docs/${path}`)).join(", ");
+      return `${at + 1}. ${code(name)}${what === "" ? "" : `: reads ${what}`}`;
+    })
+    .join("\n");
   const how = `When you begin a sub-step, say so; whoever takes over after you goes on there:
 
 ${fenced("sh", `"${reportBy}" <number> <name> ["a detail"]`)}

@@ -523,10 +523,11 @@ function artifactsFor(
 ): Parameters<typeof writeSkillBrief>[0]["artifacts"] {
   const { docs } = survey(project.root, flows);
   const patterns = reads.map((each) => globOf(each, { cycle }));
-  const files = [...(docs?.keys() ?? [])].filter((file) =>
-    patterns.some((each) => each.test(file)),
-  );
-  return [...textsAt(project.root, files.slice(0, mostRead))].map(([file, text]) =>
+  const files = [...(docs?.keys() ?? [])]
+    .filter((file) => patterns.some((each) => each.test(file)))
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  // Reports are numbered and dated: the last ones are those of now.
+  return [...textsAt(project.root, files.slice(-mostRead))].map(([file, text]) =>
     text.length <= mostWhole ? { path: file, text } : { path: file, headings: headingsOf(text) },
   );
 }

@@ -81,8 +81,8 @@ const instructions = ({ skill }: SkillBriefInput): string =>
 
 ${fenced("markdown", skill.text)}`;
 
-const lessons = ({ lessons: all = [] }: SkillBriefInput): string =>
-  all.length === 0
+const lessons = ({ lessons: all = [], artifacts: read }: SkillBriefInput): string =>
+  all.length === 0 || read.some(({ path }) => path === lessonsFile)
     ? ""
     : `## Lessons of earlier cycles
 

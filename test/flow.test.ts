@@ -168,6 +168,62 @@ describe("a skill that fails", () => {
     patience,
   );
 
+  it.each<[what: string, leaves: Record<string, string>, told: string]>([
+    [
+      "no text",
+      { "00_problem/problem.md": "# Caf\u00e9\n" },
+      "00_problem/problem.md cannot be read as text: it has to be UTF-8",
+    ],
+    [
+      "a section without text",
+      {
+        "00_problem/problem.md":
+          "# P\n\n## Problem\nTBD\n\n## Who has it\nx\n\n## Outcome\nx\n\n## Out of scope\nx\n",
+      },
+      '00_problem/problem.md:3 has no text in its section "Problem"',
+    ],
+  ])(
+    "leaves %s is told the file, the line and what is wrong",
+    async (_, leaves, told) => {
+      const project = await makeFlowProject();
+      project.behave({ 1: { leaves } });
+      const ran = await project.flow();
+      expect(ran.code, ran.all).toBe(3);
+      expect(ran.err).toContain(`it says that it is done, but ${told}`);
+    },
+    patience,
+  );
+
+  it.each<[what: string, acts: object, told: string]>([
+    [
+      "leaves a file",
+      { leaves: { "_sync/status.md": "x\n" } },
+      "_sync/status.md was added, and this skill writes nothing",
+    ],
+    [
+      "changes a file",
+      { leaves: { "_repo-config.yaml": "confirmed_by_user: true\n#\n" } },
+      "_repo-config.yaml was changed, and this skill writes nothing",
+    ],
+    [
+      "reports another word",
+      { reports: ["drift"] },
+      'its result reports "drift", and may report only document-drift, cicd-drift or nothing',
+    ],
+  ])(
+    "is to write nothing, and %s",
+    async (_, acts, told) => {
+      const project = await makeFlowProject({
+        "_docs/_repo-config.yaml": "confirmed_by_user: true\n",
+      });
+      project.behave({ 3: acts });
+      const ran = await project.flow("--decide", "recommended");
+      expect(ran.code, ran.all).toBe(3);
+      expect(ran.err).toContain(`it says that it is done, but ${told}`);
+    },
+    patience,
+  );
+
   it(
     "three times in a row opens the breaker: no recommendation closes it",
     async () => {

@@ -24,6 +24,20 @@ export const isBelowDocs = (file: string): boolean => file.startsWith(`${docsFol
 export const isStateFile = (file: string): boolean =>
   stateFileNames.some((name) => file === `${docsFolder}/${name}`);
 
+/** Undefined: it cannot be read, or (unless that is `forgiven`) is no UTF-8. `file`: below `_docs/`. */
+export function documentAt(
+  root: string,
+  file: string,
+  { forgiven = false } = {},
+): string | undefined {
+  try {
+    const bytes = fs.readFileSync(path.join(root, docsFolder, file));
+    return new TextDecoder("utf-8", { fatal: !forgiven, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 export interface DocsFile {
   /** From the repository's top. */
   readonly path: string;
@@ -138,7 +152,9 @@ function isLeftAlone(
 const gitlink = "160000";
 
 /** Of a file of ours that was being replaced when we were killed. */
-const isTemporary = (file: string): boolean => path.basename(file).startsWith(temporaryPrefix);
+/** On its way to its place. */
+export const isTemporary = (file: string): boolean =>
+  path.basename(file).startsWith(temporaryPrefix);
 
 // ── what lies there ────────────────────────────────────────────────────────────────────────────
 

@@ -10,7 +10,14 @@ import { eventLines } from "../agent.ts";
 import type { Event } from "../core/event.ts";
 import { renderedStateFile } from "../core/evolve.ts";
 import { type Failure, type Result, succeed } from "../core/failure.ts";
-import { textsOf, unmetBy } from "../core/flow/contract.ts";
+import {
+  type ContractTime,
+  reportsUnmet,
+  sentenceOf,
+  textsOf,
+  unmetBy,
+  writtenBetween,
+} from "../core/flow/contract.ts";
 import { globOf, type Step } from "../core/flow/flow.ts";
 import { flowNamed } from "../core/flow/flows/index.ts";
 import { afterSkill, type Ended, type SkillEnd } from "../core/flow/judge.ts";
@@ -32,6 +39,7 @@ import { configFile, reportGaps, type Suite, suiteGaps, suiteLines } from "../co
 import { cutLine } from "../exec/streams.ts";
 import { docsAccess } from "./confinement.ts";
 import { forgetMark, type Stray, strayed, watchTree } from "./docs-guard.ts";
+import { documentAt } from "./docs-tree.ts";
 import { findSkill } from "./find-skill.ts";
 import { taskFacts } from "./flow-facts.ts";
 import { type FlowSite, sessionFolder, sessionTranscript } from "./flow-site.ts";
@@ -42,6 +50,7 @@ import { openReports, type SkillReports } from "./skill-reports.ts";
 import { survey } from "./survey.ts";
 import { surveySuite } from "./survey-suite.ts";
 import { openTranscript, theirs, transcriptMark } from "./transcript.ts";
+import { docsMarks, marksBefore } from "./untouched.ts";
 
 export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<Event[]>> {
   const { held, project } = site;
@@ -55,7 +64,7 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   // Where the step's tasks are says nothing about a skill that only looks at them.
   const isWithin = skill.phases.some(({ name }) => name === position.subStep.name);
   const state = work.part && !isWithin ? { ...position, subStep: awaitingInvocation } : position;
-  const before = flow.suite ? await surveySuite(project.root, site.git) : undefined;
+  const suite = flow.suite ? await surveySuite(project.root, site.git) : undefined;
   const workers = await site.workers();
   if (!workers.ok) return workers;
   const [name] = workers.value.agentsFor(step);
@@ -78,7 +87,8 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   const confined = workers.value.confined(name);
   const guard = confined ? succeed(unguarded) : await guardTree(site, session);
   if (!guard.ok) return guard;
-  const told = before ? [...work.notes, ...aboutSuite(site, step, before)] : work.notes;
+  const told = suite ? [...work.notes, ...aboutSuite(site, step, suite)] : work.notes;
+  const before = skill.writes === "nothing" ? marksBefore(site, position) : undefined;
   const outcome = await atWork(site, {
     work: { ...work, notes: told },
     skill,
@@ -93,14 +103,16 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   if (!outside.ok) return outside;
   const seen = survey(project.root, site.flows);
   const now = held.state.flow ?? state;
-  const time = { cycle: now.cycle };
+  const time = contractTime(now.cycle, held.state.course?.since);
   const docs = seen.docs ?? new Map<string, number>();
   const produces = skill.produces.map((each) => only(each, work.leaves, time));
   const texts = textsAt(project.root, textsOf(produces, docs, time));
-  const unmet = unmetBy(produces, { docs, texts }, time).map(({ message }) => message);
+  const written = before ? writtenBetween(before, docsMarks(project.root)) : [];
+  const unmet = [...unmetBy(produces, { docs, texts }, time), ...written].map(sentenceOf);
+  const reports = outcome.value.is === "done" ? outcome.value.reports : [];
   const part = work.part && partOf(site, work, texts);
-  const ofSuite = before
-    ? suiteUnmet(await surveySuite(project.root, site.git), before, skill, outcome.value)
+  const ofSuite = suite
+    ? suiteUnmet(await surveySuite(project.root, site.git), suite, skill, outcome.value)
     : [];
   return succeed(
     afterSkill(held.state, {
@@ -108,7 +120,12 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
       step,
       session,
       end: outcome.value,
-      unmet: [...unmet, ...(part?.unmet ?? []), ...ofSuite],
+      unmet: [
+        ...unmet,
+        ...reportsUnmet(skill.reports, reports),
+        ...(part?.unmet ?? []),
+        ...ofSuite,
+      ],
       strayed: outside.value,
       survey: seen,
       usualWait: laterThan(project.world.now(), usualWaitMs),
@@ -141,6 +158,12 @@ function suiteUnmet(now: Suite, before: Suite, { produces }: Skill, end: SkillEn
     ...(end.is === "done" ? reportGaps(end.reports, now) : []),
   ];
 }
+
+/** A date may be of this cycle, and of the evening before it, where the agent's clock is behind ours. */
+const contractTime = (cycle: number, since: string | undefined): ContractTime => ({
+  cycle,
+  ...(since !== undefined && { date: laterThan(since, -24 * 3600 * 1000) }),
+});
 
 /** What may be called anything is to be called this, here: an earlier one proves nothing. */
 const only = (
@@ -476,16 +499,14 @@ function filesBelow(folder: string): string[] {
   }
 }
 
-function textsAt(root: string, files: readonly string[]): Map<string, string> {
-  return new Map(
-    files.flatMap((file): [string, string][] => {
-      try {
-        return [[file, fs.readFileSync(path.join(root, "_docs", file), "utf8")]];
-      } catch {
-        return [];
-      }
-    }),
-  );
+/** Without those that are no text: nothing can be said about what stands in them. */
+function textsAt(
+  root: string,
+  files: readonly string[],
+  how?: { readonly forgiven: boolean },
+): Map<string, string> {
+  const texts = files.map((file) => [file, documentAt(root, file, how)] as const);
+  return new Map(texts.flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])));
 }
 
 // ── the brief ──────────────────────────────────────────────────────────────────────────────────
@@ -527,8 +548,9 @@ function artifactsFor(
     .filter((file) => patterns.some((each) => each.test(file)))
     .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   // Reports are numbered and dated: the last ones are those of now.
-  return [...textsAt(project.root, files.slice(-mostRead))].map(([file, text]) =>
-    text.length <= mostWhole ? { path: file, text } : { path: file, headings: headingsOf(text) },
+  return [...textsAt(project.root, files.slice(-mostRead), { forgiven: true })].map(
+    ([file, text]) =>
+      text.length <= mostWhole ? { path: file, text } : { path: file, headings: headingsOf(text) },
   );
 }
 

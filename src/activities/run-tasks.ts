@@ -3,11 +3,9 @@
  * gates, landed as one commit that also moves its file to `done/`. What is told of it on the way (the
  * batch that is at work, a report for each that is over) is on record first and in files then.
  */
-import * as fs from "node:fs";
-import * as path from "node:path";
 import type { Event } from "../core/event.ts";
 import { type Result, succeed } from "../core/failure.ts";
-import { textsOf, unmetBy } from "../core/flow/contract.ts";
+import { sentenceOf, textsOf, unmetBy } from "../core/flow/contract.ts";
 import { afterTasks } from "../core/flow/judge.ts";
 import type { FlowMove } from "../core/flow/next-move.ts";
 import {
@@ -28,6 +26,7 @@ import {
   verdictIn,
 } from "../core/flow/tasks.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
+import { documentAt } from "./docs-tree.ts";
 import { findSkill } from "./find-skill.ts";
 import { taskFacts } from "./flow-facts.ts";
 import type { FlowSite } from "./flow-site.ts";
@@ -159,7 +158,7 @@ export async function reportTasks(
   const time = { cycle: flow.cycle };
   const texts = new Map(
     textsOf(skill.value.produces, docs, time).flatMap((each) => {
-      const inside = textAt(project.root, each);
+      const inside = documentAt(project.root, each);
       return inside === undefined ? [] : [[each, inside] as const];
     }),
   );
@@ -168,21 +167,13 @@ export async function reportTasks(
       is: "reported",
       step,
       facts: taskFacts(project.root, runs.tasks),
-      unmet: unmetBy(skill.value.produces, { docs, texts }, time).map(({ message }) => message),
+      unmet: unmetBy(skill.value.produces, { docs, texts }, time).map(sentenceOf),
       survey: seen,
     }),
   );
 }
 
 function verdictOf(root: string, file: string): Verdict[] {
-  const verdict = verdictIn(textAt(root, file) ?? "");
+  const verdict = verdictIn(documentAt(root, file) ?? "");
   return verdict === undefined ? [] : [{ file, verdict }];
-}
-
-function textAt(root: string, file: string): string | undefined {
-  try {
-    return fs.readFileSync(path.join(root, "_docs", file), "utf8");
-  } catch {
-    return undefined;
-  }
 }

@@ -178,6 +178,7 @@ describe("what is wrong is told with its line", () => {
       /relative to _docs/,
     ],
     ["an expression", ["sections: [Leaves]", 'says: "(tea"'], 13, /no regular expression/],
+    ["a column that is none", ["sections: [Leaves]", "in: Task"], 13, /in is one of its columns/],
     ["no phases at all", [/phases:\n.*\n.*\n.*\n.*break: true\n/, ""], 7, /produces and no phases/],
     [
       "phases that are none",

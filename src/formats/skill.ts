@@ -11,6 +11,7 @@
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import {
+  type Artifact,
   type Skill,
   type SkillGate,
   SkillHead,
@@ -214,6 +215,7 @@ function faultsOf(head: SkillHead, file: string): Fault[] {
         faults.push(...pathFaults(artifact.mentions, [...here, "mentions"]));
       if (artifact.says !== undefined && !isExpression(artifact.says))
         faults.push({ at: [...here, "says"], reason: "is no regular expression" });
+      if (artifact.in !== undefined) faults.push(...inFaults(artifact, [...here, "in"]));
     }
     // A mode with phases of its own and the skill's gates has to have the phases that they follow.
     const gates = way.gates ?? (way.phases ? head.gates : []);
@@ -261,6 +263,14 @@ function gateFaults(
   ];
 }
 
+const inFaults = (
+  { in: column = "", columns, mentions }: Artifact,
+  at: readonly (string | number)[],
+): Fault[] =>
+  mentions !== undefined && columns.includes(column)
+    ? []
+    : [{ at, reason: "is one of its columns, and says where it mentions files" }];
+
 const pathFaults = (path: string, at: readonly (string | number)[]): Fault[] =>
   /^[^/\\][^\\]*$/u.test(path) && !path.split("/").includes("..") && !path.startsWith("_docs/")
     ? []
@@ -275,7 +285,7 @@ function isExpression(text: string): boolean {
 }
 
 const keys =
-  "name description phases needs produces gates modes reads break path least optional sections columns fields says mentions after question options recommendation reason".split(
+  "name description phases needs produces gates modes reads break path least optional sections columns fields says mentions in writes reports after question options recommendation reason".split(
     " ",
   );
 

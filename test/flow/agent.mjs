@@ -3,7 +3,7 @@
  * matter, and reports its sub-steps on the way; a task of a plan it does as its files say.
  * $FLOW_AGENT_DO, JSON by step (a task: by "task NN"), makes it behave otherwise: `fail` so many
  * times, `ask` a question once, find things `corrupt` once, `lie`, `hang`, `stray`, `skipFile`, give
- * a `verdict` once.
+ * a `verdict` once; what it `leaves` besides is written in Latin-1.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -162,8 +162,8 @@ function dependenciesTable() {
   ].join("\n");
 }
 
-function contentFor({ sections = [], columns = [], fields = [], says, mentions }) {
-  const lines = [`# ${skill} ${mode ?? ""} of step ${step}`, ""];
+function contentFor({ sections = [], columns = [], fields = [], says, mentions, column }) {
+  const lines = [`# ${skill} ${mode ?? ""} of step ${step}`, "", "What it is about.", ""];
   for (const field of fields)
     lines.push(
       `**${field}**: ${field === "Complexity" ? 3 : field === "Dependencies" ? "None" : `a ${field}`}`,
@@ -175,11 +175,10 @@ function contentFor({ sections = [], columns = [], fields = [], says, mentions }
       "",
       `| ${columns.join(" | ")} |`,
       `|${columns.map(() => "---").join("|")}|`,
-      `| ${columns.map(() => "x").join(" | ")} |`,
+      ...(mentions === undefined ? ["x"] : namesLike(mentions)).map(
+        (each) => `| ${columns.map((name) => (name === column ? each : "x")).join(" | ")} |`,
+      ),
     );
-  }
-  if (mentions !== undefined) {
-    for (const each of namesLike(mentions)) lines.push("", each);
   }
   if (says !== undefined) lines.push("", ...sayings(says));
   return `${lines.join("\n")}\n`;
@@ -206,6 +205,7 @@ function promisedOf(name) {
     fields,
     says: all.find(({ says }) => says !== undefined)?.says,
     mentions: all.find(({ mentions }) => mentions !== undefined)?.mentions,
+    column: all.find((each) => each.in !== undefined)?.in,
   };
 }
 
@@ -291,6 +291,10 @@ for (const artifact of produced) {
   }
 }
 if (acts.stray) writeFileSync("stray.txt", "outside\n");
+for (const [name, text] of Object.entries(acts.leaves ?? {})) {
+  mkdirSync(dirname(join("_docs", name)), { recursive: true });
+  writeFileSync(join("_docs", name), text, "latin1");
+}
 finish({
   status: "complete",
   commit_message: `docs: what ${skill} makes${answered ? ` (${answered})` : ""}`,

@@ -87,7 +87,7 @@ export function afterSkill(state: ProjectState, ended: Ended): Event[] {
           : [`what proves step ${ended.step.step} ${ended.step.name} is not there`]),
       ];
       if (lacks.length > 0) {
-        const reason = `it says that it is done, but ${lacks.slice(0, 5).join("; ")}`;
+        const reason = `it says that it is done, but ${someOf(lacks)}`;
         return [over({ how: "failed", reason }), ...failure(state, ended, reason)];
       }
       const ends = over({ ...(end.reports.length > 0 && { reports: [...end.reports] }) });
@@ -148,13 +148,22 @@ export function afterTasks(state: ProjectState, end: TasksEnd): Event[] {
     ...(proven ? [] : [`what proves step ${end.step.step} ${end.step.name} is not there`]),
   ];
   if (lacks.length > 0) {
-    const trouble = `not everything is there: ${lacks.slice(0, 5).join("; ")}`;
+    const trouble = `not everything is there: ${someOf(lacks)}`;
     return [{ type: "tasks-ran", how: "halted", trouble }, ...failure(state, end, trouble)];
   }
   const landed = landedIn(batches).length;
   const outcome = `${landed} ${landed === 1 ? "task" : "tasks"} in ${batches.length} ${batches.length === 1 ? "batch" : "batches"}`;
   return [{ type: "step-completed", outcome }];
 }
+
+/** Enough to begin with; how many there are, so that nobody takes them for all. */
+const someOf = (lacks: readonly string[]): string =>
+  [
+    ...lacks.slice(0, mostTold),
+    ...(lacks.length > mostTold ? [`and ${lacks.length - mostTold} more`] : []),
+  ].join("; ");
+
+const mostTold = 5;
 
 /** At once and without asking, three times; then it is for people to look at. */
 function failure(

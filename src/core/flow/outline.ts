@@ -5,13 +5,18 @@
  *
  * 1. What stands in a code fence or a comment is no heading, no table and no field. A fence is text
  *    all the same: a picture may be all that a section needs. A comment is not.
- * 2. "TBD" is not text and not a value: it says that there is none.
+ * 2. "TBD" is not text and not a value: it says that there is none. Nor is `[Name]`, which somebody
+ *    was to replace.
  */
 
 export interface Outline {
   readonly headings: readonly Heading[];
   readonly tables: readonly Table[];
   readonly fields: readonly Field[];
+  /** Something is said, below a heading or before the first. */
+  readonly hasText: boolean;
+  /** Its lines; what is in a fence, a comment or the front matter is left out of them. */
+  readonly prose: readonly string[];
 }
 
 /** `line`s begin with 1. */
@@ -25,10 +30,18 @@ export interface Heading {
 }
 
 export interface Table {
+  /** As `plainWords` makes them. */
   readonly columns: readonly string[];
+  /** As they are written. */
+  readonly head: readonly string[];
   readonly line: number;
   /** Those in which something stands. */
-  readonly rows: number;
+  readonly rows: readonly Row[];
+}
+
+export interface Row {
+  readonly cells: readonly string[];
+  readonly line: number;
 }
 
 export interface Field {
@@ -39,10 +52,11 @@ export interface Field {
 }
 
 export function outlineOf(document: string): Outline {
-  const lines = linesOf(document);
+  const { prose, fenced } = partsOf(linesOf(document));
   const headings: { -readonly [Key in keyof Heading]: Heading[Key] }[] = [];
   const tables: Table[] = [];
   const fields: Field[] = [];
+  let hasText = false;
   /** The heading that we are below, with those above it: six at the most. */
   let above: typeof headings = [];
   const begin = (level: number, text: string, line: number): void => {
@@ -51,48 +65,41 @@ export function outlineOf(document: string): Outline {
     headings.push(heading);
   };
   const says = (text: string): void => {
-    if (!isNothing(text)) for (const heading of above) heading.hasText = true;
+    if (isNothing(text)) return;
+    hasText = true;
+    for (const heading of above) heading.hasText = true;
   };
 
-  let fence: Fence | undefined;
-  let inComment = false;
-  for (let at = afterFrontMatter(lines); at < lines.length; at++) {
-    const line = lines[at] ?? "";
-    if (fence) {
-      if (closes(fence, line)) fence = undefined;
-      else says(line);
-      continue;
-    }
+  for (let at = 0; at < prose.length; at++) {
+    const line = prose[at] ?? "";
     const text = line.trim();
-    if (inComment || text.startsWith("<!--")) {
-      const end = text.indexOf("-->");
-      inComment = end < 0;
-      if (end >= 0) says(text.slice(end + 3));
+    if (text === "") {
+      says(fenced.get(at) ?? "");
       continue;
     }
-    fence = fenceIn(text);
-    if (fence) continue;
     const title = titleIn(line);
     if (title) {
       begin(title.level, title.text, at + 1);
       continue;
     }
-    const columns = cellsOf(text);
-    const next = lines[at + 1] ?? "";
-    if (text.includes("|") && isDelimiter(next, columns.length)) {
+    const head = cellsOf(text);
+    const next = prose[at + 1] ?? "";
+    if (text.includes("|") && isDelimiter(next, head.length)) {
       const from = at;
-      let rows = 0;
-      for (at += 2; at < lines.length && isRow(lines[at] ?? ""); at++)
-        if (cellsOf((lines[at] ?? "").trim()).some((cell) => !isNothing(cell))) rows++;
+      const rows: Row[] = [];
+      for (at += 2; at < prose.length && isRow(prose[at] ?? ""); at++) {
+        const cells = cellsOf((prose[at] ?? "").trim());
+        if (cells.some((cell) => !isNothing(cell))) rows.push({ cells, line: at + 1 });
+      }
       at--;
-      tables.push({ columns: columns.map(plainWords), line: from + 1, rows });
-      if (rows > 0) says("rows");
+      tables.push({ columns: head.map(plainWords), head, line: from + 1, rows });
+      if (rows.length > 0) says("rows");
       continue;
     }
     const field = fieldIn(text);
     if (field) fields.push({ ...field, line: at + 1 });
     const under = /^ {0,3}(=+|-+)[ \t]*$/.exec(next)?.[1];
-    const isAlone = (lines[at - 1] ?? "").trim() === "";
+    const isAlone = (prose[at - 1] ?? "").trim() === "";
     if (under !== undefined && isAlone && !field && /^[\p{L}\p{N}*_`[]/u.test(text)) {
       begin(under.startsWith("=") ? 1 : 2, text, at + 1);
       at++;
@@ -100,7 +107,56 @@ export function outlineOf(document: string): Outline {
     }
     says(field ? field.value : text);
   }
-  return { headings, tables, fields };
+  return { headings, tables, fields, hasText, prose };
+}
+
+/** What counts as written, line by line, and by its index what stands in fences. */
+function partsOf(lines: readonly string[]): { prose: string[]; fenced: Map<number, string> } {
+  const first = afterFrontMatter(lines);
+  const fenced = new Map<number, string>();
+  let fence: Fence | undefined;
+  let inComment = false;
+  const prose = lines.map((line, at) => {
+    if (at < first) return "";
+    if (fence) {
+      if (closes(fence, line)) fence = undefined;
+      else fenced.set(at, line);
+      return "";
+    }
+    const left = uncommented(line, inComment);
+    inComment = left.inComment;
+    fence = fenceIn(left.text.trim());
+    return fence ? "" : left.text;
+  });
+  return { prose, fenced };
+}
+
+/** The lines of a text without what is in comments, where nothing else hides anything. */
+export function uncommentedLines(lines: readonly string[]): string[] {
+  let inComment = false;
+  return lines.map((line) => {
+    const left = uncommented(line, inComment);
+    inComment = left.inComment;
+    return left.text;
+  });
+}
+
+/** What of a line is in no comment, and whether one is open at its end. In ticks, none begins. */
+function uncommented(line: string, open: boolean): { text: string; inComment: boolean } {
+  let [text, rest, inComment, inTicks] = ["", line, open, false];
+  for (;;) {
+    const mark = inComment ? "-->" : "<!--";
+    const at = rest.indexOf(mark);
+    const before = at < 0 ? rest : rest.slice(0, at);
+    if (!inComment) {
+      text += before;
+      for (const letter of before) if (letter === "`") inTicks = !inTicks;
+    }
+    if (at < 0) return { text, inComment };
+    rest = rest.slice(at + mark.length);
+    if (inTicks) text += mark;
+    else inComment = !inComment;
+  }
 }
 
 /** Without their ends, and without the mark that some editors put first. */
@@ -158,11 +214,33 @@ export const plainWords = (text: string): string =>
     .trim()
     .toLowerCase();
 
-/** A rule, or one of the words for "not yet". */
-function isNothing(text: string): boolean {
-  const words = text.replace(/[\s*_`>#.…[\](){}<>-]/g, "").toLowerCase();
-  return words === "" || words === "tbd" || words === "todo" || words === "tba";
+/** A rule, one of the words for "not yet", or a blank that somebody else was to fill in. */
+export function isNothing(text: string): boolean {
+  const words = text.replace(/[\s*_`>#.…?[\](){}<>-]/g, "").toLowerCase();
+  return (
+    words === "" || notYet.has(words) || isBlank(text.replace(/^(?:[-*+>][ \t]+)+/, "").trim())
+  );
 }
+
+const notYet = new Set(
+  "tbd todo tba fixme xxx wip placeholder tobedone tobedecided tobedetermined tobewritten comingsoon".split(
+    " ",
+  ),
+);
+
+/** `TODO: who pays`, `[Name]`, `<description>`, `{summary}`; not `[AZ-12]`, `[a, b]` or a link. */
+const isBlank = (text: string): boolean =>
+  /^(?:TBD|TODO|TBA|FIXME|XXX)\b|^[Ll]orem ipsum\b/.test(
+    text.replace(/^(?:\[ \][ \t]*)?[*_`]*/, ""),
+  ) ||
+  (text.length <= longestBlank &&
+    /^[*_`]*(?:\[[\p{L}' -]+\]|<[\p{L}' -]+>|\{[\p{L}' -]+\})[*_`.:]*$/u.test(text) &&
+    !/^\W*none\W*$/i.test(text));
+
+const longestBlank = 120;
+
+/** A dash is a value: that something depends on nothing has to be said somehow. */
+export const isDash = (text: string): boolean => /^[—–-]+$/.test(text.trim());
 
 // ── one line ───────────────────────────────────────────────────────────────────────────────────
 
@@ -215,13 +293,12 @@ function fieldIn(text: string): Omit<Field, "line"> | undefined {
   const value = (inside ? rest : rest.slice(1)).trim();
   return {
     name: plainWords(inside ? name.slice(0, -1) : name),
-    // A dash is a value: that something depends on nothing has to be said somehow.
-    value: isNothing(value) && !/^[—–-]+$/.test(value) ? "" : value,
+    value: isNothing(value) && !isDash(value) ? "" : value,
   };
 }
 
 const isRow = (line: string): boolean =>
-  line.trim() !== "" && !titleIn(line) && !fenceIn(line.trim()) && !/^\s*(?:>|<!--)/.test(line);
+  line.trim() !== "" && !titleIn(line) && !/^\s*>/.test(line);
 
 /** `|---|:-:|`, with as many cells as the header has. */
 function isDelimiter(line: string, columns: number): boolean {
@@ -232,7 +309,7 @@ function isDelimiter(line: string, columns: number): boolean {
 }
 
 /** A stroke after a backslash is part of the cell. */
-function cellsOf(text: string): string[] {
+export function cellsOf(text: string): string[] {
   const cells: string[] = [];
   let from = text.startsWith("|") ? 1 : 0;
   for (let at = from; at < text.length; at++) {

@@ -115,3 +115,27 @@ describe("lessons", () => {
     expect(brief(awaitingInvocation, { lessons: [] })).not.toContain("Lessons");
   });
 });
+
+describe("what has to be there in the end is told", () => {
+  const bare = { least: 1, optional: false, sections: [], columns: [], fields: [] };
+
+  it("with the line that is looked for, and where files are named", () => {
+    const produces = [
+      { ...bare, path: "a.md", says: "^\\*\\*Verdict\\*\\*: PASS$" },
+      { ...bare, path: "b.md", columns: ["Task", "Epic"], mentions: "t/*.md", in: "Task" },
+      { ...bare, path: "c.md", mentions: "t/*.md" },
+    ];
+    const text = brief(awaitingInvocation, { skill: { ...skill, produces } });
+    expect(text).toContain("- `_docs/a.md`: a line like `/^\\*\\*Verdict\\*\\*: PASS$/`\n");
+    expect(text).toContain("every one of `t/*.md` is named under `Task`\n");
+    expect(text).toContain("- `_docs/c.md`: every one of `t/*.md` is named in it\n");
+  });
+
+  it("where nothing may be written, and only certain words reported", () => {
+    const silent = { ...skill, writes: "nothing" as const, reports: ["drift", "calm"] };
+    const text = brief(awaitingInvocation, { skill: silent });
+    expect(text).toContain("you write nothing");
+    expect(text).toContain("In `reports`: `drift`, `calm`, or none of them.");
+    expect(brief(awaitingInvocation)).not.toContain("What has to be there");
+  });
+});

@@ -130,15 +130,29 @@ ${each.join("\n\n")}`;
 }
 
 function contract({ skill }: SkillBriefInput): string {
+  const words = skill.reports ?? [];
+  const reported =
+    words.length > 0 ? `\n\nIn \`reports\`: ${words.map(code).join(", ")}, or none of them.` : "";
+  if (skill.writes === "nothing")
+    return `## What has to be there in the end
+
+Everything as it was: you write nothing, neither below \`_docs/\` nor elsewhere. What you find is your
+result.${reported}`;
   if (skill.produces.length === 0) return "";
   const each = skill.produces.map((artifact) => {
-    const { path, least, optional, sections, columns, fields, mentions } = artifact;
+    const { path, least, optional, sections, columns, fields, says, most, mentions } = artifact;
     const wants = [
       ...(least > 1 ? [`at least ${least} files`] : []),
       ...(sections.length > 0 ? [`sections ${sections.map(code).join(", ")}`] : []),
       ...(columns.length > 0 ? [`a table with ${columns.map(code).join(", ")}`] : []),
       ...(fields.length > 0 ? [`fields ${fields.map(code).join(", ")}`] : []),
-      ...(mentions === undefined ? [] : [`every one of ${code(mentions)} is named in it`]),
+      ...(says === undefined ? [] : [`a line like ${code(`/${says}/`)}`]),
+      ...(most === undefined ? [] : [`at most ${most} of these`]),
+      ...(mentions === undefined
+        ? []
+        : [
+            `every one of ${code(mentions)} is named ${artifact.in === undefined ? "in it" : `under ${code(artifact.in)}`}`,
+          ]),
     ];
     const told = wants.length > 0 ? `: ${wants.join("; ")}` : "";
     return `- ${code(`_docs/${path}`)}${optional ? " (if there is any)" : ""}${told}`;
@@ -147,7 +161,7 @@ function contract({ skill }: SkillBriefInput): string {
 
 It is looked at when you have ended, and nothing else counts:
 
-${each.join("\n")}`;
+${each.join("\n")}${reported}`;
 }
 
 function questions({ skill }: SkillBriefInput): string {

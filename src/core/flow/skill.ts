@@ -41,11 +41,16 @@ const Artifact = z.strictObject({
     .default([])
     .describe("Lines such as `**Task**: …`, none of them empty."),
   says: z.string().exactOptional().describe("A regular expression; some line is like this."),
+  most: z.int().min(1).exactOptional().describe("No more lines than these are like `says`."),
   mentions: path
     .exactOptional()
     .describe(
       "Every file that matches is named in it: by its name, with or without .md, or its id.",
     ),
+  in: z
+    .string()
+    .exactOptional()
+    .describe("The column in which they are named: to wait for a task is not to list it."),
 });
 export type Artifact = z.infer<typeof Artifact>;
 
@@ -65,6 +70,14 @@ const ways = {
   needs: z.array(path).default([]),
   produces: z.array(Artifact).default([]),
   gates: z.array(SkillGate).default([]),
+  writes: z
+    .literal("nothing")
+    .exactOptional()
+    .describe("What it finds is its result: below `_docs/` everything stays as it is."),
+  reports: z
+    .array(name)
+    .exactOptional()
+    .describe("The words that its result may report, and no others; absent: any."),
 };
 
 /** What the standard has besides is kept as it is. */
@@ -82,6 +95,8 @@ export const SkillHead = z.looseObject({
         needs: z.array(path).exactOptional(),
         produces: z.array(Artifact).exactOptional(),
         gates: z.array(SkillGate).exactOptional(),
+        writes: ways.writes,
+        reports: ways.reports,
       }),
     )
     .default({}),
@@ -101,6 +116,8 @@ export interface Skill {
   readonly needs: readonly string[];
   readonly produces: readonly Artifact[];
   readonly gates: readonly SkillGate[];
+  readonly writes?: "nothing";
+  readonly reports?: readonly string[];
 }
 
 /** As it is done in a mode; one that the skill does not know is told to the agent all the same. */
@@ -109,6 +126,7 @@ export function skillOf(
   { file, text, mode }: { file: string; text: string; mode?: string | undefined },
 ): Skill {
   const way = mode === undefined ? undefined : head.modes[mode];
+  const { writes = head.writes, reports = head.reports } = way ?? {};
   return {
     name: head.name,
     description: head.description,
@@ -119,5 +137,7 @@ export function skillOf(
     needs: way?.needs ?? head.needs,
     produces: way?.produces ?? head.produces,
     gates: way?.gates ?? head.gates,
+    ...(writes && { writes }),
+    ...(reports && { reports }),
   };
 }

@@ -4,6 +4,7 @@
  * is told of them, and whether all of it is there.
  */
 import { isComplete, type PlanRun, phaseOf } from "../plan/progress.ts";
+import { outlineOf } from "./outline.ts";
 
 /** What a step says of the tasks that it runs; paths are relative to `_docs/`. */
 export interface TaskWork {
@@ -278,8 +279,14 @@ export const slugOf = (name: string): string =>
 export const reportFile = (pattern: string, slug: string, cycle: number): string =>
   pattern.replaceAll("{slug}", slug).replaceAll("{cycle}", String(cycle));
 
-export const verdictIn = (text: string): string | undefined =>
-  /^\*\*Verdict\*\*: (PASS_WITH_WARNINGS|PASS|FAIL)[ \t]*$/m.exec(text)?.[1];
+/** As a contract reads it: in any case, and not in a fence or a comment. */
+export function verdictIn(text: string): string | undefined {
+  for (const line of outlineOf(text).prose) {
+    const [, verdict] = /^\*\*Verdict\*\*: (PASS_WITH_WARNINGS|PASS|FAIL)[ \t]*$/i.exec(line) ?? [];
+    if (verdict !== undefined) return verdict.toUpperCase();
+  }
+  return undefined;
+}
 
 // ── complete? ──────────────────────────────────────────────────────────────────────────────────
 

@@ -44,7 +44,10 @@ import {
 /** Where a step runs tasks, a history here knows only how that ends: as if an agent did all of it. */
 const flows = builtInFlows.map((flow) => ({
   ...flow,
-  steps: flow.steps.map(({ runs: _, ...step }) => step),
+  steps: flow.steps.map((step) => {
+    const { runs: _, ...plain } = step;
+    return plain;
+  }),
 }));
 
 /** More than any history of ours can bring about. */

@@ -5,13 +5,15 @@
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { z } from "zod";
 import type { Marks } from "../core/flow/contract.ts";
 import type { FlowState } from "../core/flow/state.ts";
 import { docsFolder, isStateFile, isTemporary } from "./docs-tree.ts";
 import type { FlowSite } from "./flow-site.ts";
 
-const Kept = z.object({ step: z.string(), marks: z.record(z.string(), z.string()) });
+interface Kept {
+  readonly step: string;
+  readonly marks: Readonly<Record<string, string>>;
+}
 
 export function marksBefore(site: FlowSite, state: FlowState): Marks {
   const file = path.join(site.git.place.commonDir, "autodev", "scratch", "untouched.json");
@@ -26,9 +28,9 @@ export function marksBefore(site: FlowSite, state: FlowState): Marks {
 }
 
 /** Undefined: there is none, or a crash has left half of it. */
-function keptAt(file: string): z.infer<typeof Kept> | undefined {
+function keptAt(file: string): Kept | undefined {
   try {
-    return Kept.safeParse(JSON.parse(fs.readFileSync(file, "utf8"))).data;
+    return JSON.parse(fs.readFileSync(file, "utf8")) as Kept;
   } catch {
     return undefined;
   }

@@ -156,7 +156,7 @@ function dependenciesTable() {
     "| Task | Name | Complexity | Dependencies | Epic |",
     "|---|---|---|---|---|",
     ...allTasks()
-      .sort()
+      .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
       .map((name) => `| ${headOf(name).join(" | ")} |`),
     "",
   ].join("\n");

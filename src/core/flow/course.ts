@@ -325,13 +325,13 @@ const uncommitted = (
 
 /** Put right, the tasks can be run again; reviewed, what landed can be told. */
 function lookedAt(
-  { trouble: _, ...tasks }: TaskCourse,
+  { batches, reviewed }: TaskCourse,
   part: "mend" | "review",
   trouble: string | undefined,
 ): TaskCourse {
   return {
-    ...tasks,
-    ...(part === "review" && { reviewed: tasks.batches.length }),
+    batches,
+    reviewed: part === "review" ? batches.length : reviewed,
     ...(trouble !== undefined && { trouble }),
   };
 }

@@ -120,3 +120,39 @@ describe("a flow that goes on behind another", () => {
     });
   });
 });
+
+describe("a step that runs tasks", () => {
+  const started = {
+    type: "run-started",
+    plan: "_docs/02_tasks",
+    format: "tasks",
+    title: "t",
+    mode: "auto",
+    target: "refs/heads/main",
+    targetAt: "c0",
+    base: "c0",
+    agent: "mine",
+    maxAttempts: 2,
+    stack: {},
+    gates: [],
+    planFiles: {},
+    phases: [],
+    under: "greenfield 6 cycle 1",
+  };
+  const stateWith = (...events: readonly object[]): ProjectState =>
+    events
+      .map((event, index) => ({ ...event, seq: index + 10, at, run: "r0123456789" }))
+      .reduce<ProjectState>(
+        (state, event) => evolve(state, event as unknown as RecordedEvent),
+        stateAfter("greenfield", "6", { type: "step-started", step: "6", name: "Implement" }),
+      );
+
+  it("goes on with a run that is not over, though no task is left in todo/", () => {
+    expect(moveOf(stateWith(started)).is).toBe("run-tasks");
+  });
+  it("reports when it is", () => {
+    expect(moveOf(stateWith(started, { type: "run-ended", how: "complete" })).is).toBe(
+      "report-tasks",
+    );
+  });
+});

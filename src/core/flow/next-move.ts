@@ -530,7 +530,8 @@ function dueOfTasks(at: Place, step: Step, runs: TaskWork): Due | FlowMove {
   }
   const unwritten = batches.filter((batch) => !docs.includes(batchFile(batch.number)));
   if (unwritten.length > 0) return { is: "write-batches", batches: unwritten };
-  if (todo.length > 0) {
+  // Nothing may be left in todo/ and the run not be over: its last landing is not published yet.
+  if (todo.length > 0 || (run && run.ended !== "complete")) {
     if (parked && parked.until > limits.now)
       return limits.waits ? { is: "wait", ...parked } : rest({ is: "parked", ...parked });
     return { is: "run-tasks", step, runs, under };

@@ -7,7 +7,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type FlowProject, makeFlowProject, outcomeOf } from "./flow-rig.ts";
-import { memoryOf, type Ran } from "./rig.ts";
+import { memoryOf, type Ran, sleep } from "./rig.ts";
 
 const patience = 120_000;
 const decided = ["--decide", "recommended"];
@@ -173,6 +173,25 @@ describe.concurrent("the tasks of a step", () => {
       expect(rowsOf(last)).toEqual(["02_second landed"]);
       const landed = project.git("log", "--format=%s", "--grep=^feat: task").trim().split("\n");
       expect(landed.sort()).toEqual(["feat: task 01", "feat: task 02", "feat: task 03"]);
+    },
+    patience,
+  );
+
+  it(
+    "are stopped from elsewhere, and go on where they were",
+    async () => {
+      const project = await withTasks();
+      project.behave({ "task 01": { slow: 20_000 } });
+      const running = project.flow("--json");
+      const isAtWork = async (): Promise<boolean> =>
+        (await project.events()).some(({ type }) => type === "attempt-started");
+      for (let times = 0; times < 300 && !(await isAtWork()); times++) await sleep(100);
+      expect((await project.autodev("stop")).code).toBe(0);
+      const ran = await running;
+      expect(ran.code, ran.all).toBe(130);
+      expect(outcomeOf(ran)).toBe("stopped");
+      project.behave({});
+      await isPast(project, await project.flow(...decided, "--json"));
     },
     patience,
   );

@@ -2,7 +2,7 @@
 import * as path from "node:path";
 import type { Agent } from "../agent.ts";
 import type { Event } from "../core/event.ts";
-import type { Failure, Result } from "../core/failure.ts";
+import { type Failure, type Result, succeed } from "../core/failure.ts";
 import type { Flow, Step } from "../core/flow/flow.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
 import type { Git } from "../git/call.ts";
@@ -48,6 +48,17 @@ export interface Workers {
   /** It cannot write anything but what it is to write. */
   confined(agent: string): boolean;
   readonly network: "off" | undefined;
+}
+
+/** On record first, then told to whoever watches. */
+export async function recordFlow(
+  { held, happened }: Pick<FlowSite, "held" | "happened">,
+  events: readonly Event[],
+): Promise<Result<void>> {
+  const recorded = await held.record(...events);
+  if (!recorded.ok) return recorded;
+  happened(events);
+  return succeed(undefined);
 }
 
 /** A session's own folder: its brief, its reports, its copy of the state file. */

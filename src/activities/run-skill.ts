@@ -42,7 +42,7 @@ import { forgetMark, type Stray, strayed, watchTree } from "./docs-guard.ts";
 import { documentAt } from "./docs-tree.ts";
 import { findSkill } from "./find-skill.ts";
 import { taskFacts } from "./flow-facts.ts";
-import { type FlowSite, sessionFolder, sessionTranscript } from "./flow-site.ts";
+import { type FlowSite, recordFlow, sessionFolder, sessionTranscript } from "./flow-site.ts";
 import { renderingHash } from "./hold.ts";
 import { keepingSecrets } from "./keep-secrets.ts";
 import { putBack } from "./put-back.ts";
@@ -71,7 +71,7 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   if (name === undefined) throw new Error(`nobody is to do step ${step.step}`);
   const agent = keepingSecrets(workers.value.agent(name));
   const resumes = work.resumes?.agent === name && agent.resumes ? work.resumes : undefined;
-  const started = await record(site, [
+  const started = await recordFlow(site, [
     {
       type: "skill-started",
       session,
@@ -280,7 +280,7 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
   let recording: Promise<unknown> = Promise.resolve();
   const note = (...events: Event[]): void => {
     recording = recording.then(async () => {
-      const recorded = await record(site, events);
+      const recorded = await recordFlow(site, events);
       if (recorded.ok) return;
       refused ??= recorded.failure;
       ending.abort();
@@ -362,12 +362,6 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
 const lookEveryMs = 250;
 /** Long is no reason to be killed: only silence is, and a person. */
 const longestMs = 7 * 24 * 3600 * 1000;
-
-const record = async (site: FlowSite, events: Event[]): Promise<Result<unknown>> => {
-  const recorded = await site.held.record(...events);
-  if (recorded.ok) site.happened(events);
-  return recorded;
-};
 
 function endOf(outcome: AgentOutcome): SkillEnd {
   const asks = "result" in outcome ? outcome.result?.asks : undefined;

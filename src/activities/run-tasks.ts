@@ -12,6 +12,7 @@ import {
   type Batch,
   batchFile,
   batchReport,
+  batchReported,
   batchWords,
   dueBatches,
   highestBatch,
@@ -29,7 +30,7 @@ import type { PlanRun } from "../core/plan/progress.ts";
 import { documentAt } from "./docs-tree.ts";
 import { findSkill } from "./find-skill.ts";
 import { taskFacts } from "./flow-facts.ts";
-import type { FlowSite } from "./flow-site.ts";
+import { type FlowSite, recordFlow } from "./flow-site.ts";
 import { survey } from "./survey.ts";
 
 type Running = Extract<FlowMove, { is: "run-tasks" }>;
@@ -80,7 +81,7 @@ function tellingOf(
       const docs = survey(site.project.root, site.flows).docs?.keys() ?? [];
       const number = 1 + Math.max(highestBatch(docs), ...batches.map((each) => each.number));
       const fresh = due.map((each, index): Batch => ({ number: number + index, tasks: each }));
-      const recorded = await record(site, fresh.map(reported));
+      const recorded = await recordFlow(site, fresh.map(batchReported));
       if (!recorded.ok) return recorded;
       const written = await writeBatches(site, fresh);
       if (!written.ok) return written;
@@ -88,7 +89,7 @@ function tellingOf(
     const detail = batchWords(run, site.held.state.course?.tasks?.batches ?? []);
     if (flow?.subStep.name === batchLoop.name && flow.subStep.detail === detail)
       return succeed(undefined);
-    return record(site, [{ type: "sub-step-reported", subStep: { ...batchLoop, detail } }]);
+    return recordFlow(site, [{ type: "sub-step-reported", subStep: { ...batchLoop, detail } }]);
   };
   return {
     heard(run) {
@@ -104,19 +105,6 @@ function tellingOf(
 
 /** As the skill numbers its phases. */
 const batchLoop = { phase: 7, name: "batch-loop" } as const;
-
-const reported = ({ number, tasks }: Batch): Event => ({
-  type: "batch-reported",
-  number,
-  tasks: tasks.map((task) => ({ ...task, troubles: [...task.troubles], notes: [...task.notes] })),
-});
-
-async function record(site: FlowSite, events: readonly Event[]): Promise<Result<void>> {
-  const recorded = await site.held.record(...events);
-  if (!recorded.ok) return recorded;
-  site.happened(events);
-  return succeed(undefined);
-}
 
 // ── what people read ───────────────────────────────────────────────────────────────────────────
 

@@ -9,6 +9,7 @@ import { type FlowOutcome, runFlow } from "../core/flow/run-flow.ts";
 export function runFlowLocally(site: FlowSite): Promise<FlowOutcome> {
   const { held, project } = site;
   let commits = site.commits;
+  let stopped = false;
   return runFlow({
     look: async () => succeed({ state: held.state, facts: factsOf(site) }),
     limits: () => ({
@@ -17,14 +18,17 @@ export function runFlowLocally(site: FlowSite): Promise<FlowOutcome> {
       throughBoundaries: site.throughBoundaries,
       commits,
       waits: site.waits,
-      stopping: site.signal.aborted,
+      stopping: stopped || site.signal.aborted,
       sameConversation: site.sameConversation,
     }),
     hash: project.world.hash,
     async perform(move) {
       const performed = await performMove(site, move);
       // Somebody is in the middle of a merge, say: the work goes on, and is committed another time.
-      if (move.is === "commit" && performed.ok && performed.value.length === 0) commits = false;
+      const nothing = performed.ok && performed.value.length === 0;
+      if (move.is === "commit" && nothing) commits = false;
+      // Its run was told to stop, here or from elsewhere: so is the flow.
+      if (move.is === "run-tasks" && nothing) stopped = true;
       return performed;
     },
     async record(events) {

@@ -20,6 +20,7 @@ function moveOf(
   state: ProjectState,
   files: Readonly<Record<string, string>> = {},
   skill: Partial<FlowFacts["skill"]> = {},
+  tasks: FlowFacts["tasks"] = noTaskFacts,
 ): FlowMove {
   const texts = new Map(Object.entries(files));
   const docs = new Map([...texts].map(([path, text]) => [path, text.length]));
@@ -27,7 +28,7 @@ function moveOf(
     flows: builtInFlows,
     survey: { docs, texts, hasSource: false, members: 0 },
     skill: { phases: [], lacks: [], there: [], ...skill },
-    tasks: noTaskFacts,
+    tasks,
     ahead: [],
   };
   const limits = {
@@ -149,6 +150,26 @@ describe("a step that runs tasks", () => {
 
   it("goes on with a run that is not over, though no task is left in todo/", () => {
     expect(moveOf(stateWith(started)).is).toBe("run-tasks");
+  });
+  it("does not run for ever what has landed and lies in todo/ all the same", () => {
+    const phase = {
+      id: "01",
+      written: "01",
+      name: "A",
+      dependsOn: [],
+      parallelWith: [],
+      tasks: 1,
+      asks: "a",
+    };
+    const done = { ...phase, skipped: "complete in the plan before the run" };
+    const over = [
+      { ...started, phases: [done] },
+      { type: "run-ended", how: "complete" },
+    ];
+    const tasks = { ...noTaskFacts, todo: ["01_a"], names: { "01": "01_a" } };
+    expect(moveOf(stateWith(...over), {}, {}, tasks).is).toBe("report-tasks");
+    const more = { ...tasks, todo: ["01_a", "02_b"], names: { "01": "01_a", "02": "02_b" } };
+    expect(moveOf(stateWith(...over), {}, {}, more).is).toBe("run-tasks");
   });
   it("reports when it is", () => {
     expect(moveOf(stateWith(started, { type: "run-ended", how: "complete" })).is).toBe(

@@ -34,7 +34,9 @@ import type { FlowState, SubStep } from "./state.ts";
 import {
   type Batch,
   batchFile,
+  batchReported,
   dueBatches,
+  hasLanded,
   highestBatch,
   noTasksYet,
   reviewFile,
@@ -514,24 +516,15 @@ function dueOfTasks(at: Place, step: Step, runs: TaskWork): Due | FlowMove {
       ? [done.map((task) => wasDone(task))]
       : [];
   if (due.length > 0) {
-    return record(
-      ...due.map(
-        (tasks, index): Event => ({
-          type: "batch-reported",
-          number: number + index,
-          tasks: tasks.map((task) => ({
-            ...task,
-            troubles: [...task.troubles],
-            notes: [...task.notes],
-          })),
-        }),
-      ),
-    );
+    return record(...due.map((tasks, index) => batchReported({ number: number + index, tasks })));
   }
   const unwritten = batches.filter((batch) => !docs.includes(batchFile(batch.number)));
   if (unwritten.length > 0) return { is: "write-batches", batches: unwritten };
-  // Nothing may be left in todo/ and the run not be over: its last landing is not published yet.
-  if (todo.length > 0 || (run && run.ended !== "complete")) {
+  // Nothing may be left in todo/ and the run not be over: its last landing is not published yet. What
+  // has landed and lies there all the same is for whoever reads the report's complaint.
+  const isRun =
+    run?.ended === "complete" && todo.every((name) => hasLanded(run, name, facts.tasks));
+  if (run ? !isRun : todo.length > 0) {
     if (parked && parked.until > limits.now)
       return limits.waits ? { is: "wait", ...parked } : rest({ is: "parked", ...parked });
     return { is: "run-tasks", step, runs, under };

@@ -3,6 +3,7 @@
  * with an id and a history of its own. Here is what follows from it: which batches there were, what
  * is told of them, and whether all of it is there.
  */
+import type { Event } from "../event.ts";
 import { isComplete, type PlanRun, phaseOf } from "../plan/progress.ts";
 import { outlineOf } from "./outline.ts";
 
@@ -50,6 +51,13 @@ export interface BatchTask {
   /** What was noticed about what landed, a sentence each. */
   readonly notes: readonly string[];
 }
+
+/** It is over: on record before it is in a file. */
+export const batchReported = ({ number, tasks }: Batch): Event => ({
+  type: "batch-reported",
+  number,
+  tasks: tasks.map((task) => ({ ...task, troubles: [...task.troubles], notes: [...task.notes] })),
+});
 
 /** What the journal remembers of a step's tasks. */
 export interface TaskCourse {
@@ -110,6 +118,13 @@ const isDone = (run: PlanRun, id: string): boolean => {
   const phase = phaseOf(run, id);
   return phase !== undefined && isComplete(phase);
 };
+
+/** By the name of its file. */
+export const hasLanded = (
+  run: PlanRun,
+  task: string,
+  { names }: Pick<TaskFacts, "names">,
+): boolean => Object.entries(names).some(([id, name]) => name === task && isDone(run, id));
 
 const isKnown = (task: BatchTask, told: readonly Batch[]): boolean =>
   told.some(({ tasks }) =>

@@ -49,7 +49,7 @@ async function killFlows(context: Context): Promise<Outcome> {
       makeProject(program, path.join(context.scratch, `${story.name}-${name}`), story);
     const calm = await make("calm");
     const undisturbed = await liveAndDie(calm, story, randomFrom(context.seed), 0);
-    const wanted = await endOf(calm);
+    const wanted = await endOf(calm, story);
     failures.push(...undisturbed.wrong.map((wrong) => `${story.name}, undisturbed: ${wrong}`));
     figures.questions += wanted.questions.length;
     figures.tasks += wanted.commits.filter((subject) => subject.startsWith("feat: task")).length;
@@ -61,7 +61,7 @@ async function killFlows(context: Context): Promise<Outcome> {
       figures.kills += lived.killed;
       figures.lives += lived.lives;
       figures.ways++;
-      const end = await endOf(project);
+      const end = await endOf(project, story);
       figures.sessions += end.sessions;
       for (const wrong of [...lived.wrong, ...differences(end, wanted)])
         failures.push(`${story.name}, way ${way}, seed ${context.seed}: ${wrong}`);
@@ -89,6 +89,8 @@ interface Story {
   /** Killed at the very end, the next life would begin another story. */
   isMortal(place: Place): boolean;
   isOver(place: Place): boolean;
+  /** Killed when it has come round, the next life goes round once more: the same, again. */
+  readonly rounds?: true;
 }
 
 const write = ({ repo }: Site, files: Readonly<Record<string, string>>): void => {
@@ -137,6 +139,7 @@ const stories: readonly Story[] = [
     acts: { 3: { reports: ["document-drift: web", "cicd-drift: api"] } },
     isMortal: ({ step }) => Number(step) < 6,
     isOver: ({ step }) => step === "6",
+    rounds: true,
   },
 ];
 
@@ -284,7 +287,7 @@ interface End {
   readonly sessions: number;
 }
 
-async function endOf({ site, autodev }: Project): Promise<End> {
+async function endOf({ site, autodev }: Project, { rounds }: Story): Promise<End> {
   const lines = (text: string): string[] => text.split("\n").filter(Boolean);
   const log = await autodev("log", "--json");
   const events = lines(log.stdout).map(
@@ -294,13 +297,14 @@ async function endOf({ site, autodev }: Project): Promise<End> {
     type === "decision-asked" && decision ? [decision] : [],
   );
   const ids = asked.map(({ id }) => id);
+  const commits = lines(git(site, "log", "--reverse", "--format=%s")).sort();
   return {
     documents: lines(git(site, "ls-tree", "-r", "HEAD", "_docs"))
       .filter((line) => !line.endsWith("_autodev_state.md"))
       .map((line) => withReport(site, line))
       .map((line) => line.replace(/\d{4}-\d{2}-\d{2}/, "<day>")),
     // Of two tasks that are ready together either may be the first.
-    commits: lines(git(site, "log", "--reverse", "--format=%s")).sort(),
+    commits: rounds ? [...new Set(commits)] : commits,
     questions: asked.map(({ question }) => question),
     askedTwice: ids.filter((id, at) => ids.indexOf(id) !== at),
     uncommitted: lines(git(site, "status", "--porcelain", "--", ".", ":!.autobuild")),

@@ -40,6 +40,12 @@ async function isPast(project: FlowProject, ran: Ran): Promise<void> {
   expect(step?.status).toBe("completed");
 }
 
+async function untilAtWork(project: FlowProject): Promise<void> {
+  const isAtWork = async (): Promise<boolean> =>
+    (await project.events()).some(({ type }) => type === "attempt-started");
+  for (let times = 0; times < 300 && !(await isAtWork()); times++) await sleep(100);
+}
+
 const sessionsOf = async (project: FlowProject): Promise<string[]> =>
   (await project.events())
     .filter(({ type, step }) => type === "skill-started" && step === "6")
@@ -178,14 +184,31 @@ describe.concurrent("the tasks of a step", () => {
   );
 
   it(
+    "that a person writes into meanwhile keep what was written, and lie in done/ all the same",
+    async () => {
+      const project = await withTasks();
+      project.behave({ "task 01": { slow: 2000 } });
+      const running = project.flow(...decided, "--json");
+      await untilAtWork(project);
+      const task = docs(project, "02_tasks/todo/01_first.md");
+      writeFileSync(task, `${readFileSync(task, "utf8")}\nA note of mine.\n`);
+      const ran = await running;
+      expect(outcomeOf(ran), ran.all).toBe("done");
+      expect(existsSync(task)).toBe(false);
+      const moved = textOf(project, "02_tasks/done/01_first.md");
+      expect(moved).toContain("A note of mine.");
+      expect(moved).not.toContain("- [ ]");
+    },
+    patience,
+  );
+
+  it(
     "are stopped from elsewhere, and go on where they were",
     async () => {
       const project = await withTasks();
       project.behave({ "task 01": { slow: 20_000 } });
       const running = project.flow("--json");
-      const isAtWork = async (): Promise<boolean> =>
-        (await project.events()).some(({ type }) => type === "attempt-started");
-      for (let times = 0; times < 300 && !(await isAtWork()); times++) await sleep(100);
+      await untilAtWork(project);
       expect((await project.autodev("stop")).code).toBe(0);
       const ran = await running;
       expect(ran.code, ran.all).toBe(130);

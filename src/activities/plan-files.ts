@@ -373,7 +373,7 @@ async function write(cwd: string, change: PlanChange, disk: PlanDisk): Promise<R
  * A path in a repository that a link takes out of it: what a stranger has checked in would have us
  * write into somebody's files.
  */
-function leadsOut(file: string): boolean {
+export function leadsOut(file: string): boolean {
   const up = (from: string, is: (folder: string) => boolean): string | undefined => {
     for (let folder = from; ; folder = path.dirname(folder)) {
       if (is(folder)) return folder;

@@ -24,7 +24,7 @@ import { placeOf } from "../git.ts";
 import { askOnce } from "./ask.ts";
 import { diskTrouble } from "./attempt-phase.ts";
 import { movedBy, planKey, plansWith } from "./candidate.ts";
-import { changePlan } from "./plan-files.ts";
+import { changePlan, leadsOut } from "./plan-files.ts";
 import { type Replacement, replaceFiles, setAside, standingOf, storedAs } from "./publish-files.ts";
 import { followIndex, indexOf, withIndex } from "./publish-index.ts";
 import { landedRef, type RunSite } from "./run-site.ts";
@@ -387,10 +387,11 @@ async function tickByHand(
     { disk: site.disk },
   );
   for (const [from, to] of movedBy(site, run, phases)) {
-    if (plans.includes(from) && !fs.existsSync(path.join(root, to))) {
-      fs.mkdirSync(path.dirname(path.join(root, to)), { recursive: true });
-      fs.renameSync(path.join(root, from), path.join(root, to));
-    }
+    const target = path.join(root, to);
+    // Never over anything, and never through a link that leads out of the repository.
+    if (!plans.includes(from) || fs.existsSync(target) || leadsOut(target)) continue;
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    fs.renameSync(path.join(root, from), target);
   }
   const changed = `${plans.join(", ")} was changed meanwhile: the run goes on with what it read, and takes up the change when it is resumed`;
   return ticked.ok ? [changed] : [changed, ticked.failure.message];

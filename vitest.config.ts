@@ -1,12 +1,44 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** The longest first, as `npm run check` names them: at the end none of them keeps all others waiting. */
+const longest = [
+  "test/liars",
+  "test/flow-tasks",
+  "test/build-bad-input",
+  "test/build",
+  "test/matrix",
+  "test/flow",
+  "test/docs",
+  "test/build-repositories",
+  "test/examples",
+  "test/clean-checkout",
+  "test/bad-input",
+  "test/pull-request",
+  "test/doctor",
+  "test/flow-stories",
+  "test/control",
+].map((name) => `/${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = longest.findIndex((name) => moduleId.endsWith(name));
+      return at < 0 ? longest.length : at;
+    };
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "torture/**/*.test.ts", "e2e/*.test.ts"],
     pool: "threads",
     isolate: false,
-    // Most tests wait for processes of theirs: one more than there are cores keeps all of them busy.
-    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
+    // Most tests wait for processes of theirs, and those for disks: two more than there are cores keep all of them busy.
+    maxWorkers: 4,
     // Also what tells that something which has to be quick is not: no test looks at a clock for that.
     testTimeout: 60_000,
   },

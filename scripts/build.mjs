@@ -1,7 +1,7 @@
 /** Builds what is published: one CommonJS bundle per command, and the library as ES modules. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import { build } from "esbuild";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -61,6 +61,7 @@ await build({
     main: "src/cli/main.ts",
     autobuild: "src/cli/autobuild.ts",
     program: "src/cli/program.ts",
+    mcp: "src/mcp/main.ts",
     ...Object.fromEntries(commands.map((name) => [name, `src/cli/commands/${name}.ts`])),
   },
   outdir: "dist/cli",
@@ -92,22 +93,25 @@ if (!process.argv.includes("--cli-only")) {
     },
   );
   if (types.status !== 0) process.exit(types.status ?? 1);
-  await withGrammars("dist/lib/formats/test-code");
+  await withPackages("dist/lib/formats/test-code", /from "@lezer\//);
+  await withPackages("dist/lib/formats", /from "jsonc-parser"/);
+  await withPackages("dist/lib/trackers", /from "@modelcontextprotocol\//);
 }
 
-/** The grammars are small and nobody else's business: they come with the files that use them. */
-async function withGrammars(folder) {
+/** Parsers and a protocol's client are nobody else's business: they come with the files that use them. */
+async function withPackages(folder, used) {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith(".js"))
     .map((name) => `${folder}/${name}`)
-    .filter((file) => /from "@lezer\//.test(readFileSync(file, "utf8")));
+    .filter((file) => used.test(readFileSync(file, "utf8")));
   for (const file of files) {
     await build({
       entryPoints: [file],
       outfile: file,
       allowOverwrite: true,
       bundle: true,
-      external: ["./*", "../*"],
+      external: ["zod", "zod/*"],
+      plugins: [oursStay(file)],
       format: "esm",
       platform: "node",
       target: "node20",
@@ -115,4 +119,16 @@ async function withGrammars(folder) {
       logLevel: "warning",
     });
   }
+}
+
+/** What a file of ours imports of ours is a file of its own; a package's parts come along. */
+function oursStay(file) {
+  return {
+    name: "ours-stay",
+    setup(bundle) {
+      bundle.onResolve({ filter: /^\.\.?\// }, ({ path, importer }) =>
+        importer === resolve(file) ? { path, external: true } : undefined,
+      );
+    },
+  };
 }

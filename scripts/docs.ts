@@ -1,5 +1,6 @@
 /**
- * Writes `schemas/` from the zod schemas and `docs/reference/` from the command table.
+ * Writes `schemas/` from the zod schemas, `docs/reference/` from the command table, and `plugin/` from
+ * the texts that `autodev init` writes.
  * With `--check`, changes nothing and fails when a file is not what it would write.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,6 +26,7 @@ import {
   FlowGraphOutput,
   FlowListOutput,
   HelpErrorsOutput,
+  InitOutput,
   MigrateOutput,
   NextOutput,
   PhaseLogOutput,
@@ -41,6 +43,9 @@ import {
   SkillsShowOutput,
   StatusOutput,
   StopOutput,
+  TrackerOutput,
+  TrackerSyncOutput,
+  TrackerToolsOutput,
   TrustOutput,
 } from "../src/cli/shapes.ts";
 import {
@@ -57,6 +62,7 @@ import { FlowFile, flowFileParts, probeFileParts } from "../src/core/flow/flow-f
 import { builtInFlows } from "../src/core/flow/flows/index.ts";
 import { generationTable } from "../src/core/flow/generations.ts";
 import { doerOf, loopOf, marksOf, proofOf } from "../src/core/flow/in-words.ts";
+import { pluginFiles } from "../src/core/host/plugin.ts";
 import { Notice } from "../src/core/notice.ts";
 import { PhaseFile, RunConfigFile } from "../src/core/plan/phase-file.ts";
 import { planFindingTable, planFormatTable } from "../src/core/plan/plan.ts";
@@ -96,8 +102,12 @@ const shapes = {
   "example-list": ExampleListOutput,
   shell: ShellOutput,
   trust: TrustOutput,
+  init: InitOutput,
   agents: AgentsOutput,
   "agents-test": AgentsTestOutput,
+  tracker: TrackerOutput,
+  "tracker-sync": TrackerSyncOutput,
+  "tracker-tools": TrackerToolsOutput,
   audit: AuditOutput,
   evidence: Evidence,
   "build-dry-run": BuildPreviewOutput,
@@ -153,6 +163,8 @@ function files(): Map<string, string> {
   made.set("docs/reference/plans.md", plans());
   made.set("docs/reference/verification.md", verification());
   made.set("docs/reference/errors.md", errors());
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  for (const [file, text] of pluginFiles(version)) made.set(`plugin/${file}`, text);
   return made;
 }
 

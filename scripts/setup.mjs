@@ -44,4 +44,5 @@ if (missing.length > 0 && process.env.CI && process.getuid?.() === 0 && has("apt
   });
 }
 
-run(process.execPath, ["scripts/build.mjs"]);
+// The check that follows in `npm test` builds by itself.
+if (!process.argv.includes("--no-build")) run(process.execPath, ["scripts/build.mjs"]);

@@ -138,6 +138,36 @@ describe.each(modes)("a command, %s", (_, noNamespace, isAbsent) => {
     expect(fs.existsSync(path.join(folder, "owned"))).toBe(false);
   });
 
+  it.each([
+    "GITHUB_TOKEN",
+    "GH_TOKEN",
+    "GH_ENTERPRISE_TOKEN",
+    "ACTIONS_RUNTIME_TOKEN",
+    "ACTIONS_ID_TOKEN_REQUEST_URL",
+    "GITHUB_ENV",
+    "GITHUB_PATH",
+    "GITHUB_OUTPUT",
+    "GITHUB_STEP_SUMMARY",
+  ])("does not hand on %s", async (name) => {
+    process.env[name] = "of the runner";
+    try {
+      const { tail } = await run("env; echo end");
+      expect(tail.at(-1)).toBe("end");
+      expect(tail.join("\n")).not.toContain("of the runner");
+    } finally {
+      delete process.env[name];
+    }
+  });
+
+  it("hands on what only tells where it runs", async () => {
+    process.env["GITHUB_REPOSITORY"] = "o/r";
+    try {
+      expect((await run('echo "$GITHUB_REPOSITORY"')).tail).toEqual(["o/r"]);
+    } finally {
+      delete process.env["GITHUB_REPOSITORY"];
+    }
+  });
+
   it("has the user's environment, without git's, with its own on top and the marker", async () => {
     process.env.GIT_DIR = "/elsewhere";
     try {

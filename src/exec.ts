@@ -46,7 +46,7 @@ export const mintTrusted = (shell: string): Trusted => ({ shell }) as Trusted;
 
 export interface ExecOptions {
   readonly cwd: string;
-  /** On top of the user's, which is given without its GIT_* variables; undefined: taken away. */
+  /** On top of the user's, which is given without what is `withheld`; undefined: taken away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
    * Folders that look empty to the command, and cannot be written by it. Where there is no
@@ -319,11 +319,17 @@ async function viewFor({
   return network && "the network cannot be taken away here";
 }
 
-/** A hook's GIT_* variables would send git to another repository. */
+/**
+ * A hook's GIT_* variables would send git to another repository. With GitHub's tokens one pushes, and
+ * what is written into a step's files rules the steps after it: neither is for agents and gates.
+ */
+const withheld =
+  /^(?:GIT_|ACTIONS_|(?:GITHUB|GH)_(?:ENTERPRISE_)?TOKEN$|GITHUB_(?:ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)$)/;
+
 function environmentFor(options: ExecOptions, id: string): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && !name.startsWith("GIT_")) env[name] = value;
+    if (value !== undefined && !withheld.test(name)) env[name] = value;
   }
   for (const [name, value] of Object.entries(options.env ?? {})) {
     if (value === undefined) delete env[name];

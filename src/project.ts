@@ -23,6 +23,7 @@ import {
 } from "./activities/hold.ts";
 import { type ListedAgents, listAgentsOf, machineOf } from "./activities/list-agents.ts";
 import { type KeptPlace, listKept } from "./activities/list-kept.ts";
+import { isStartable, type SeenHost, seenHosts } from "./activities/look-at-hosts.ts";
 import {
   type Example,
   emptyFolderFor,
@@ -31,40 +32,64 @@ import {
   writeExample,
 } from "./activities/make-example.ts";
 import {
+  type OpenedPullRequest,
+  openPullRequest,
+  type PullRequestPlace,
+  pullRequestPlace,
+} from "./activities/open-pull-request.ts";
+import {
   type AgentGround,
   type BuildWorld,
   closeRun,
   type OpenedRun,
   openRun,
 } from "./activities/open-run.ts";
+import { trackersPlace } from "./activities/open-tracker.ts";
 import type { PlanDisk } from "./activities/plan-files.ts";
 import { type Removal, removeKept } from "./activities/remove-kept.ts";
-import { foldersOf } from "./activities/run-site.ts";
+import { renewLease, takeReport } from "./activities/report-work.ts";
+import { foldersOf, leaseMinutes, type Pull } from "./activities/run-site.ts";
 import { type FlowOptions, type FlowWorld, openFlowSite } from "./activities/start-flow.ts";
 import { type BuildOptions, type Intended, intend } from "./activities/start-run.ts";
 import { partsOf, type SuitePart, surveySuite } from "./activities/survey-suite.ts";
+import { type Synced, showTools, syncItems, type TrackerTools } from "./activities/sync-tracker.ts";
 import { type People, peopleOf, type Reach } from "./activities/tell-people.ts";
 import { type TestPeople, testAgentOf } from "./activities/test-agent.ts";
 import { transcriptFile } from "./activities/transcript.ts";
 import { trustOfPlan } from "./activities/trust-plan.ts";
 import type { Tried } from "./activities/try-agent.ts";
+import {
+  type HostDisk,
+  type InitRequest,
+  type PlannedFile,
+  planInit,
+  presentChoice,
+  writeInit,
+} from "./activities/write-host-files.ts";
 import type { Agent } from "./agent.ts";
 import { makeAgent } from "./agents/made.ts";
 import { readConfig } from "./config.ts";
 import type { RecordedEvent } from "./core/event.ts";
-import type { ProjectState } from "./core/evolve.ts";
+import { currentRun, type ProjectState } from "./core/evolve.ts";
 import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
 import { builtInFlows, flowNamed } from "./core/flow/flows/index.ts";
 import type { FlowFacts } from "./core/flow/next-move.ts";
+import type { SaidSubStep } from "./core/flow/reported.ts";
 import type { FlowOutcome } from "./core/flow/run-flow.ts";
+import type { AutobuildChoice } from "./core/host/wanted.ts";
 import { bytesIn, type Cleaning, type Judged, type KeepRule, whatToRemove } from "./core/keep.ts";
+import type { LeaseName, Puller } from "./core/lease.ts";
 import { phaseNamed } from "./core/plan/edits.ts";
 import type { PlanRun } from "./core/plan/progress.ts";
+import type { AgentResult } from "./core/plan/result.ts";
+import { trackerSettings } from "./core/settings.ts";
 import { runLocally } from "./engines/local.ts";
 import { runFlowLocally } from "./engines/local-flow.ts";
+import { ourStart } from "./exec/process-table.ts";
 import { exec } from "./exec.ts";
-import { openGit } from "./git/call.ts";
+import { type Git, openGit } from "./git/call.ts";
 import { findRepository, initRepository, isKnownThere } from "./git.ts";
+import type { WantedPullRequest } from "./github.ts";
 import { openResultTool } from "./result-tool.ts";
 import { createDurably, realDisk, replaceFile } from "./stores/file/disk.ts";
 import { glanceAt } from "./stores/file/glance.ts";
@@ -96,9 +121,11 @@ export * from "./activities/hold.ts";
 export type { ListedAgents } from "./activities/list-agents.ts";
 export { type Example, type LandedCommit, landedCommits } from "./activities/make-example.ts";
 export * from "./activities/open-flow.ts";
+export type { OpenedPullRequest } from "./activities/open-pull-request.ts";
 export { type PhaseDiff, phaseDiff } from "./activities/phase-diff.ts";
 export * from "./activities/plan-files.ts";
 export { type Preview, previewBuild } from "./activities/preview.ts";
+export type { LentWork, Pull } from "./activities/run-site.ts";
 export { say, untilReleased } from "./activities/say.ts";
 export {
   enterShell,
@@ -108,9 +135,16 @@ export {
 } from "./activities/shell-tree.ts";
 export type { FlowOptions } from "./activities/start-flow.ts";
 export type { BuildOptions } from "./activities/start-run.ts";
+export {
+  lookAtTracker,
+  type Synced,
+  type TrackerLook,
+  type TrackerTools,
+} from "./activities/sync-tracker.ts";
 export { askingPeople } from "./activities/tell-people.ts";
 export { readTranscript } from "./activities/transcript.ts";
 export type { Tried } from "./activities/try-agent.ts";
+export type { InitRequest, PlannedFile } from "./activities/write-host-files.ts";
 export type { AgentEvent } from "./agent.ts";
 export { inWords } from "./agents/made.ts";
 export { attached } from "./exec/attached.ts";
@@ -183,6 +217,45 @@ export const planDisk: PlanDisk = {
   },
 };
 
+const hostDisk: HostDisk = {
+  ...planDisk,
+  remove: async (file, proceed) => {
+    if (!proceed()) return false;
+    await realDisk.remove(file);
+    await realDisk.syncFolder(path.dirname(file));
+    return true;
+  },
+};
+
+/** The files by which hosts know of us. */
+export interface HostFiles {
+  readonly root: string;
+  readonly seen: readonly SeenHost[];
+  /** What was chosen here before. */
+  readonly autobuild: AutobuildChoice | undefined;
+  /** Whether hosts can start us by our name. */
+  readonly startable: boolean;
+  plan(request: InitRequest): Result<readonly PlannedFile[]>;
+  write(request: InitRequest): Promise<Result<readonly PlannedFile[]>>;
+}
+
+export function hostFilesOf({ root, repository }: Project): Result<HostFiles> {
+  if (!repository) {
+    return fail("no-repository", `${root} is not in a git repository: nothing is written there`, {
+      hint: "git init",
+    });
+  }
+  const hash = (text: string): string => sha256(text).slice(0, 8);
+  return succeed({
+    root,
+    seen: seenHosts(root, process.env),
+    autobuild: presentChoice(root),
+    startable: isStartable(root, process.env),
+    plan: (request) => planInit({ root, hash }, request),
+    write: (request) => writeInit({ root, hash, disk: hostDisk }, request),
+  });
+}
+
 export function openProject(cwd: string, world: World = realWorld): Project {
   const repository = findRepository(cwd);
   const root = repository?.root ?? path.resolve(cwd);
@@ -246,7 +319,7 @@ export const transcriptOf = (
 /** The people who are there, and what they are told. */
 export type BuildPeople = Pick<
   BuildWorld,
-  "ask" | "askTrust" | "by" | "signal" | "killNow" | "onEvent" | "onNews"
+  "ask" | "askTrust" | "by" | "signal" | "killNow" | "onEvent" | "onNews" | "pull"
 > & {
   /** They have left, and want to hear when they are needed; absent: whoever calls us tells them. */
   readonly notices?: Pick<Reach, "terminal">;
@@ -266,7 +339,7 @@ export const flowFacts = (project: Project, state: ProjectState): FlowFacts =>
 
 export type FlowPeople = Pick<
   FlowWorld,
-  "ask" | "askTrust" | "by" | "signal" | "killNow" | "happened" | "tell"
+  "ask" | "askTrust" | "by" | "signal" | "killNow" | "happened" | "tell" | "pull"
 > &
   Pick<BuildPeople, "onEvent" | "onNews">;
 
@@ -295,9 +368,66 @@ export async function followFlow(
       if (!agent) throw new Error(`there is no agent ${name}`);
       return agent;
     },
+    makeTracker: makeTracker(project.root),
   });
-  return site.ok ? succeed(await runFlowLocally(site.value)) : site;
+  if (!site.ok) return site;
+  try {
+    return succeed(await runFlowLocally(site.value));
+  } finally {
+    await site.value.trackers.close();
+  }
 }
+
+/** Loaded when there is one: nobody else waits for the protocol's library. */
+const makeTracker =
+  (root: string): FlowWorld["makeTracker"] =>
+  async ({ kind }, place) => {
+    const { createMcpTracker } = await import("./trackers/mcp.ts");
+    const config = readConfig(root);
+    const settings = config.ok ? trackerSettings(config.value) : {};
+    const project = settings.project ?? (kind === "github" ? await remoteOf(root) : undefined);
+    return createMcpTracker({
+      kind,
+      place,
+      settings: { ...settings, ...(project !== undefined && { project }) },
+    });
+  };
+
+/** `owner/repository`, where that is what `origin` says. */
+async function remoteOf(root: string): Promise<string | undefined> {
+  const repository = findRepository(root);
+  if (!repository) return undefined;
+  const git = openGit({ ...repository, workTree: repository.root });
+  const url = await git.call({ args: ["config", "--get", "remote.origin.url"] });
+  const [, name] =
+    (url.ok && /github\.com[:/]([\w.-]+\/[\w.-]+?)(?:\.git)?\s*$/.exec(url.value.text)) || [];
+  return name;
+}
+
+export type TrackerPeople = Pick<FlowWorld, "ask" | "askTrust" | "by" | "signal" | "tell">;
+
+/** Everything that is pending is created, and our files say so. */
+export const syncTracker = (
+  project: Project,
+  held: Held,
+  people: TrackerPeople,
+  options: Pick<FlowOptions, "trustSha256">,
+): Promise<Result<Synced>> =>
+  syncItems(project, held, options, { ...people, ...trackerWorld(project) });
+
+/** By which tool each verb would be done; nothing is created. */
+export const trackerTools = (
+  project: Project,
+  state: ProjectState,
+  people: TrackerPeople,
+  options: Pick<FlowOptions, "trustSha256">,
+): Promise<Result<TrackerTools>> =>
+  showTools(project, options, { ...people, ...trackerWorld(project) }, state);
+
+const trackerWorld = (project: Project): Pick<FlowWorld, "trust" | "makeTracker"> => ({
+  trust: trustPlaceOf(project),
+  makeTracker: makeTracker(project.root),
+});
 
 /** The tasks of a flow's step: the flow holds the project, and its people are asked. */
 async function buildUnder(
@@ -322,6 +452,93 @@ async function buildUnder(
     },
   });
 }
+
+/**
+ * Somebody who came for work says how it went: on record first, then looked at. `built`: of a phase,
+ * how its run stands now; of a step, how the flow does.
+ */
+export async function reportWork(
+  project: Project,
+  name: LeaseName,
+  result: AgentResult | "on record",
+  people: FlowPeople & { readonly pull: Pull },
+): Promise<Result<Reported>> {
+  const { by } = people.pull.puller;
+  const held = await hold(project, `autodev mcp (${by})`);
+  if (!held.ok) return held;
+  const taken =
+    result === "on record"
+      ? succeed(undefined)
+      : await takeReport(project, held.value, name, { result, by });
+  const done = taken.ok ? await carriedOn(project, held.value, name, people) : taken;
+  const released = await held.value.release();
+  return !done.ok || released.ok ? done : released;
+}
+
+export type Reported =
+  | { readonly of: "phase"; readonly built: Built }
+  | { readonly of: "step"; readonly outcome: FlowOutcome; readonly state: ProjectState };
+
+async function carriedOn(
+  project: Project,
+  held: Held,
+  name: LeaseName,
+  people: FlowPeople,
+): Promise<Result<Reported>> {
+  if (name.of === "step") {
+    const outcome = await followFlow(project, held, {}, people);
+    return outcome.ok
+      ? succeed({ of: "step", outcome: outcome.value, state: held.state })
+      : outcome;
+  }
+  const run = held.state.runs?.[name.run];
+  if (!run || currentRun(held.state)?.id !== run.id)
+    return fail("lease-lost", `run ${name.run} is not under way any more`, {
+      hint: "call next for what is to be done now",
+    });
+  const { plan, mode, under } = run;
+  const options: BuildOptions = { plan, ...(under !== undefined && { under }) };
+  const intended = intend(project.root, project.root, options);
+  if (!intended.ok) return intended;
+  const built = await buildHeld(project, held, { ...intended.value, mode }, options, people);
+  return built.ok ? succeed({ of: "phase", built: built.value }) : built;
+}
+
+/** He is still at it; of a skill also where. */
+export async function renewWork(
+  project: Project,
+  name: LeaseName,
+  said: SaidSubStep | undefined,
+  { by }: Puller,
+): Promise<Result<string>> {
+  const until = leaseEnd(project);
+  if (!until.ok) return until;
+  const held = await hold(project, `autodev mcp (${by})`);
+  if (!held.ok) return held;
+  const told = { until: until.value, by, ...(said && { said }) };
+  const renewed = await renewLease(project, held.value, name, told);
+  const released = await held.value.release();
+  if (!renewed.ok) return renewed;
+  return released.ok ? until : released;
+}
+
+/** Of one that is given or renewed now. */
+export function leaseEnd({ root, world }: Project): Result<string> {
+  const settings = readConfig(root);
+  if (!settings.ok) return settings;
+  const ms = leaseMinutes(settings.value) * 60_000;
+  return succeed(new Date(Date.parse(world.now()) + ms).toISOString());
+}
+
+/** A process that an agent of somebody's talks to. */
+export const pullerFor = (by: string, cwd: string): Puller => ({
+  by,
+  root: openProject(cwd).root,
+  holder: process.getBuiltinModule("node:crypto").randomUUID(),
+  host: process.getBuiltinModule("node:os").hostname(),
+  pid: process.pid,
+  started: ourStart(),
+});
 
 /** A plan goes in, commits come out. */
 export async function buildPlan(
@@ -388,6 +605,30 @@ async function driven(opened: OpenedRun, told: People | undefined): Promise<Resu
   }
   if (!closed.ok) said.push(closed.failure.message);
   return succeed({ run: site.run(), asking, said });
+}
+
+/** Whether a pull request could be opened: told before anything is spent on a run. */
+export async function mayRequestPull(cwd: string): Promise<Result<void>> {
+  const place = await pullPlace(cwd);
+  return place.ok ? succeed(undefined) : place;
+}
+
+/** A complete run at the remote, and one pull request for it. */
+export async function requestPull(
+  cwd: string,
+  run: PlanRun,
+  wanted: Omit<WantedPullRequest, "commit">,
+): Promise<Result<OpenedPullRequest>> {
+  const place = await pullPlace(cwd);
+  return place.ok ? openPullRequest(place.value.git, run, place.value, wanted) : place;
+}
+
+async function pullPlace(cwd: string): Promise<Result<PullRequestPlace & { git: Git }>> {
+  const { repository } = openProject(cwd);
+  if (!repository) return noWorkTree(cwd);
+  const git = openGit({ ...repository, workTree: repository.root });
+  const place = await pullRequestPlace(git, process.env);
+  return place.ok ? succeed({ ...place.value, git }) : place;
 }
 
 /** One of our examples in a new folder, with a repository, a first commit, and our word for it. */
@@ -500,7 +741,11 @@ export const trustPlan = {
   look: (project: Project, cwd: string, options: BuildOptions) =>
     trustOfPlan(project, cwd, options, trustPlaceOf(project)),
   grant: grantTrust,
-  revoke: revokeTrust,
+  /** All of it: what a tracker's server starts too. */
+  revoke: async (place: TrustPlace): Promise<Result<boolean>> => {
+    const tracker = await revokeTrust(trackersPlace(place));
+    return tracker.ok ? revokeTrust(place) : tracker;
+  },
 };
 
 function agentFor(root: string, name: string, { approval, settings, plan }: AgentGround): Agent {

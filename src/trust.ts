@@ -114,6 +114,24 @@ export async function grantTrust(
   }
 }
 
+/** A part of what people have approved, as it is now: their approval stays what it is. */
+export async function grantPart(
+  place: TrustPlace,
+  part: Surface,
+  how: { readonly by: string; readonly at: string },
+): Promise<Result<void>> {
+  const checked = checkedPlace(place);
+  if (!checked.ok) return checked;
+  const approval = readApproval(checked.value);
+  if (approval.is !== "whole") return grantTrust(place, part, how);
+  const hash = surfaceHash(part);
+  const known = [approval.hash, ...approval.also];
+  if (known.includes(hash)) return succeed(undefined);
+  // As many as anybody can still be at work on.
+  const also = [...approval.also.slice(-20), hash];
+  return grantTrust(place, approval.surface, { ...how, also });
+}
+
 /** False: there was nothing to take back. */
 export async function revokeTrust(place: TrustPlace): Promise<Result<boolean>> {
   const checked = checkedPlace(place);

@@ -18,19 +18,24 @@ const areas: Record<
     packages: ["node:"],
   },
   single: {
-    is: /^src\/(?:(?:config|git|clock|trust|sandbox|safe-text|stack|dependency-cache|notify|result-tool)\.ts$|(?:git|stack)\/)/,
+    is: /^src\/(?:(?:config|git|github|clock|trust|sandbox|safe-text|stack|dependency-cache|notify|result-tool)\.ts$|(?:git|stack)\/)/,
     mayImport: ["core", "single", "exec"],
     packages: ["node:", "yaml", "zod"],
   },
   format: {
     is: /^src\/formats\//,
     mayImport: ["core", "format"],
-    packages: ["@lezer/", "yaml"],
+    packages: ["@lezer/", "yaml", "jsonc-parser"],
   },
   agent: {
     is: /^src\/agents\//,
     mayImport: ["core", "contract", "exec", "agent"],
     packages: ["node:"],
+  },
+  tracker: {
+    is: /^src\/trackers\//,
+    mayImport: ["core", "contract", "exec", "tracker"],
+    packages: ["@modelcontextprotocol/client"],
   },
   store: { is: /^src\/stores\//, mayImport: ["core", "contract", "store"], packages: ["node:"] },
   activity: {
@@ -45,13 +50,19 @@ const areas: Record<
   },
   project: {
     is: /^src\/project\.ts$/,
-    mayImport: "core contract format single exec store activity agent engine".split(" "),
+    mayImport: "core contract format single exec store activity agent tracker engine".split(" "),
     packages: ["node:"],
   },
   cli: {
     is: /^src\/cli\//,
     mayImport: ["core", "project", "cli"],
     packages: ["node:", "zod", "commander", "std-env", "@bomb.sh/tab", "@dagrejs/dagre"],
+  },
+  /** The agent's door; what a model or a client sends is checked there by schemas. */
+  mcp: {
+    is: /^src\/mcp\//,
+    mayImport: ["core", "project", "mcp"],
+    packages: ["node:", "zod", "@modelcontextprotocol/server"],
   },
   testing: {
     is: /^src\/testing\//,
@@ -145,6 +156,7 @@ describe("the architecture", () => {
       "src/cli/commands/status.ts",
       'import { x } from "../../stores/file.ts";',
     ],
+    ["one door in another", "src/mcp/fetch-work.ts", 'import { x } from "../cli/prompt.ts";'],
     [
       "an activity in a store",
       "src/stores/memory.ts",
@@ -157,6 +169,11 @@ describe("the architecture", () => {
       'import { x } from "../../formats/kiro.ts";',
     ],
     ["one store in another", "src/stores/memory.ts", 'import { x } from "./file/journal.ts";'],
+    [
+      "an activity in a tracker",
+      "src/trackers/mcp.ts",
+      'import { hold } from "../activities/hold.ts";',
+    ],
     ["a package nobody chose", "src/activities/survey.ts", 'import glob from "fast-glob";'],
     ["a utils folder", "src/utils/strings.ts", "export {};"],
   ])("fails on %s", (_, file, line) => {

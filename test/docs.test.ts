@@ -285,12 +285,14 @@ const stories: Readonly<Record<string, Story>> = {
   "docs/plans.md": { start: "an empty folder" },
   "docs/plan-runs.md": { start: "a project" },
   "docs/seeds.md": { start: "an empty folder" },
+  "docs/trackers.md": { start: "an empty folder" },
   "docs/troubleshooting.md": {
     start: "a run that is complete",
     under: { "3-a-decision-is-required": "a red baseline" },
   },
   "docs/verification.md": { start: "a run that is complete" },
   "docs/guides/agents.md": { start: "an empty folder" },
+  "docs/guides/inside-your-agent.md": { start: "a project that nobody trusts yet" },
   "docs/guides/write-a-plan.md": {
     start: "an empty folder",
     under: { "take-over-one-that-you-have": "a project" },

@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { type FlowProject, makeFlowProject, outcomeOf } from "./flow-rig.ts";
 import { memoryOf, type Ran, sleep } from "./rig.ts";
 
-const patience = 120_000;
+const patience = 300_000;
 const decided = ["--decide", "recommended"];
 
 /** To the boundary before the tasks are run; nobody looks at the steps before it here. */

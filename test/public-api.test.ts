@@ -103,6 +103,6 @@ describe("the public names", () => {
   });
 
   it("of autodev/testing are these", () => {
-    expect(Object.keys(testing)).toEqual(["agentContract", "storeContract"]);
+    expect(Object.keys(testing)).toEqual(["agentContract", "storeContract", "trackerContract"]);
   });
 });

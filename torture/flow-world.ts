@@ -383,6 +383,11 @@ export class FlowWorld {
       case "write-batches":
       case "report-tasks":
         throw new Error("there are no tasks in this world");
+      case "judge-skill":
+        throw new Error("nobody in this world comes for work");
+      case "open-tracker":
+      case "track":
+        throw new Error("there is no tracker in this world");
       case "run-skill": {
         const { step, skill, session } = move.work;
         this.record([{ type: "skill-started", session, step: step.step, skill, agent: "puppet" }]);

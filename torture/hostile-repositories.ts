@@ -134,6 +134,15 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["trust", planFile, "--sha256", "0".repeat(64)],
     ["trust", planFile, "--revoke"],
   ],
+  mcp: [["mcp"]],
+  init: [
+    ["init", "--yes", "--hosts", "claude,codex,gemini,cursor,opencode", "--dry-run"],
+    ["init", "--yes", "--hosts", "claude,codex,gemini,cursor,opencode"],
+    ["init", "--remove", "--yes"],
+  ],
+  tracker: [["tracker"], ["tracker", "--json"]],
+  "tracker sync": [["tracker", "sync"]],
+  "tracker tools": [["tracker", "tools", "--json"]],
 };
 
 const beside: readonly (readonly string[])[] = [

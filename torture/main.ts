@@ -19,6 +19,7 @@ import { liars } from "./liars.ts";
 import { lockRaces } from "./lock-races.ts";
 import { plantedBugs } from "./mutants.ts";
 import { powerCuts } from "./power-cuts.ts";
+import { pullKills } from "./pull-kills.ts";
 import {
   type Context,
   figuresLine,
@@ -31,6 +32,7 @@ import {
 import { runKills } from "./run-kills.ts";
 import { runPowerCuts } from "./run-power-cuts.ts";
 import { simulatedRuns } from "./simulated-runs.ts";
+import { trackerEffects } from "./tracker-effects.ts";
 import { userBytes } from "./user-bytes.ts";
 
 const rows: readonly Row[] = [
@@ -47,7 +49,9 @@ const rows: readonly Row[] = [
   crashRuns,
   runKills,
   flowKills,
+  pullKills,
   runPowerCuts,
+  trackerEffects,
   userBytes,
   liars,
   plantedBugs,

@@ -13,6 +13,7 @@ import { playPlanted } from "./flow-histories.ts";
 import { fuzzPlanted } from "./fuzz-plans.ts";
 import type { fuzz } from "./fuzz-state-files.ts";
 import { sweep } from "./kill-sweep.ts";
+import { leaseBugs } from "./lease-bugs.ts";
 import { liars, tryLiar } from "./liars/judge.ts";
 import type { Liar } from "./liars/kind.ts";
 import { openCourt } from "./liars/trial.ts";
@@ -35,6 +36,7 @@ import {
 import { killAll } from "./run-kills.ts";
 import { cutRuns } from "./run-power-cuts.ts";
 import { simulatePlanted } from "./simulated-runs.ts";
+import { trackEffects } from "./tracker-effects.ts";
 import { disturb } from "./user-bytes.ts";
 
 type Guard = (context: Context, plant: Plant) => Promise<Outcome>;
@@ -75,6 +77,11 @@ const byKillsOfGit = (seen: RegExp): Guard =>
 const byRunPowerCuts = (seen: RegExp): Guard =>
   told(seen, (context, options) => cutRuns(context, { ...options, cuts: 20 }));
 
+const byTrackers = (...faults: readonly string[]): Guard =>
+  told(/ times/, (context, options) =>
+    trackEffects(context, { ...options, runs: 8, kills: 0, faults }),
+  );
+
 interface PlantedBug {
   readonly name: string;
   readonly guard: Guard;
@@ -90,6 +97,33 @@ const nextMovesFile = "src/core/plan/next-moves.ts";
 const progressFile = "src/core/plan/progress.ts";
 
 export const bugs: readonly PlantedBug[] = [
+  {
+    name: "tracker-lag-ignored",
+    guard: byTrackers("lag 1000"),
+    plant: {
+      file: "src/core/tracker/ledger.ts",
+      find: "if (sinceMs < lagMs) {",
+      replace: "if (sinceMs < 0) {",
+    },
+  },
+  {
+    name: "tracker-intent-not-recorded",
+    guard: byTrackers("lag 1000", "die-after"),
+    plant: {
+      file: "src/activities/track.ts",
+      find: 'const intended = await record({ type: "effect-intended", ...effect });\n            if',
+      replace: "const intended = succeed(undefined);\n            if",
+    },
+  },
+  {
+    name: "tracker-found-and-created",
+    guard: byTrackers("die-after", "error-after", "silent"),
+    plant: {
+      file: "src/core/tracker/ledger.ts",
+      find: "if (oldest) return receipt(oldest, others);",
+      replace: "",
+    },
+  },
   {
     name: "one-fsync-left-out",
     slow: true,
@@ -425,11 +459,11 @@ const byTests =
 
 /** The same for tests that start the program: they get one with the bug in it. */
 const byProgramTests =
-  (file: string, named: string): Guard =>
+  (file: string, named: string, program = { mcp: false }): Guard =>
   async (context, plant) => {
     const folder = freshFolder(context.scratch, "tests");
     fs.writeFileSync(path.join(folder, "vitest.config.mjs"), configWith(undefined, folder));
-    const binary = await plantedProgram(context.scratch, plant);
+    const binary = await plantedProgram(context.scratch, plant, program);
     return testOutcome(folder, file, named, { AUTODEV_TEST_BINARY: binary });
   };
 
@@ -498,7 +532,10 @@ interface TestReport {
 const byLiars =
   (...kinds: readonly Liar[]): Guard =>
   async (context, plant) => {
-    const court = openCourt(await plantedProgram(context.scratch, plant), context.scratch);
+    const court = openCourt(
+      await plantedProgram(context.scratch, plant, { mcp: false }),
+      context.scratch,
+    );
     const failures: string[] = [];
     for (const liar of kinds) {
       const { wrong } = await tryLiar(court, liar);
@@ -522,11 +559,16 @@ function openly(kind: Liar): Liar {
 }
 
 /** The shipped commands, `build` with the bug in it. */
-async function plantedProgram(scratch: string, plant: Plant): Promise<string> {
+async function plantedProgram(
+  scratch: string,
+  plant: Plant,
+  { mcp }: { readonly mcp: boolean },
+): Promise<string> {
   const folder = freshFolder(scratch, "program");
   commandsAsTheyAre ??= bundleCommands();
   fs.cpSync(await commandsAsTheyAre, folder, { recursive: true });
   await bundle("src/cli/commands/build.ts", { out: path.join(folder, "build.cjs"), plant });
+  if (mcp) await bundle("src/mcp/main.ts", { out: path.join(folder, "mcp.cjs"), plant });
   return path.join(folder, "main.cjs");
 }
 
@@ -963,4 +1005,14 @@ const verifierBugs: readonly PlantedBug[] = [
       replace: "",
     },
   },
+  ...leaseBugs.map(
+    ({ name, plant, core, noticedBy }): PlantedBug => ({
+      name,
+      slow: true,
+      guard: core
+        ? byTests("src/core/plan/leases.test.ts", noticedBy)
+        : byProgramTests("test/mcp.test.ts", noticedBy, { mcp: true }),
+      plant,
+    }),
+  ),
 ];

@@ -346,6 +346,10 @@ export function createWorld(scenario: Scenario): World {
         case "ask-agent":
         case "ask-budget":
           throw new Error("nobody in here is logged out or counts what is used");
+        case "take-in":
+        case "take-back":
+        case "await-report":
+          throw new Error("nobody in here comes for work");
         case "wait":
           return pause(move, session);
         case "end":

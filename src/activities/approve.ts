@@ -6,12 +6,14 @@ import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Phase } from "../core/plan/plan.ts";
 import type { Gate } from "../core/plan/run-event.ts";
 import type { Settings } from "../core/settings.ts";
+import { type FoundTracker, serverLine } from "../core/tracker/servers.ts";
 import { entryKey, filesRead, type Surface, type SurfaceEntry } from "../core/trust.ts";
 import type { Trusted } from "../exec.ts";
 import type { Git } from "../git/call.ts";
 import { checkedOut, fileAt } from "../git/objects.ts";
 import {
   approvedSurface,
+  grantPart,
   grantTrust,
   surfaceHash,
   surfaceOf,
@@ -30,6 +32,8 @@ export interface Approval {
   agent(name: string): Trusted | undefined;
   /** What the repository would have run for each notice. */
   readonly notify: Trusted | undefined;
+  /** An MCP server that the repository names. */
+  tracker(name: string): Trusted | undefined;
   /** A command that the plan spells out. */
   plan(text: string): Trusted | undefined;
   /** What a commit has git run; none: people have something else under that name, or nothing. */
@@ -57,6 +61,7 @@ export interface ApprovalOptions {
   readonly phases: readonly Phase[];
   /** Patterns of files that whoever works is told to follow: skills and flows of the project's own. */
   readonly follows?: readonly string[];
+  readonly trackers?: readonly FoundTracker[];
 }
 
 export async function surfaceFor(options: ApprovalOptions): Promise<Result<Surface>> {
@@ -189,7 +194,8 @@ function followed(
   return { path: at, via, leadsOut: false };
 }
 
-function entriesOf({ gates, setup, settings, agents, phases }: ApprovalOptions): SurfaceEntry[] {
+function entriesOf(options: ApprovalOptions): SurfaceEntry[] {
+  const { gates, setup, settings, agents, phases, trackers = [] } = options;
   const notify = settings.notify?.command;
   return [
     ...gates.flatMap(({ name, command: text }): SurfaceEntry[] =>
@@ -202,6 +208,9 @@ function entriesOf({ gates, setup, settings, agents, phases }: ApprovalOptions):
       : []),
     // Whether or not the user's own is run in its place: what is trusted is the same for everybody.
     ...(notify === undefined ? [] : [{ kind: "notify" as const, name: "command", text: notify }]),
+    ...trackers.map(
+      (each): SurfaceEntry => ({ kind: "tracker", name: each.name, text: serverLine(each) }),
+    ),
     ...(agents.includes("apply")
       ? phases.flatMap((phase) =>
           phase.commands.map(
@@ -353,6 +362,7 @@ function approvalOf(
     setup: find((entry) => entry.kind === "setup"),
     agent: (name) => find((entry) => entry.kind === "agent" && entry.name === name),
     notify: find((entry) => entry.kind === "notify"),
+    tracker: (name) => find((entry) => entry.kind === "tracker" && entry.name === name),
     plan: (text) => find((entry) => entry.kind === "plan" && entry.text === asScript(text)),
     hooks: approvedHooks(surface, command),
   };
@@ -404,6 +414,8 @@ export async function rememberTrust(
   const surface = await surfaceFor(options);
   if (!surface.ok) return surface;
   if (surface.value.length === 0) return succeed(undefined);
+  // Without anybody of ours to do it, only what checks it was run: the rest was approved for others.
+  if (options.agents.length === 0) return grantPart(options.place, surface.value, granted);
   const also = await partsOf(options);
   return also.ok
     ? grantTrust(options.place, surface.value, { ...granted, also: also.value })

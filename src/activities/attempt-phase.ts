@@ -98,7 +98,7 @@ export async function workOn(
     const damage = await store.damage(base, [folder, site.project.root]);
     const seen = { refs: refs.value, head, damage };
     const attempted = { phase, attempt, base, scratch, git: tree.value, ...seen };
-    const events = await conclude(site, attempted, worked);
+    const events = await concludeAttempt(site, attempted, worked);
     concluded = events.ok;
     return events.ok ? { is: "done", events: [...worked.rest, ...events.value] } : refused(events);
   } catch (error) {
@@ -114,7 +114,7 @@ export async function workOn(
 }
 
 /** What the attempt before it had done, as it lay there: changed files, nothing committed. */
-async function restoreWork(
+export async function restoreWork(
   site: RunSite,
   phase: string,
   { continues, base }: { readonly continues?: number; readonly base: string },
@@ -135,7 +135,14 @@ async function restoreWork(
 export function keepOutOfGit(folder: string): void {
   fs.mkdirSync(folder, { recursive: true });
   const ignore = path.join(folder, ".gitignore");
-  if (!fs.existsSync(ignore)) fs.writeFileSync(ignore, "*\n");
+  const there = fs.lstatSync(ignore, { throwIfNoEntry: false });
+  if (!there?.isFile()) writeOwn(ignore, "*\n");
+}
+
+/** Never through a link that somebody has left in its place: a repository can hold one. */
+export function writeOwn(file: string, text: string): void {
+  fs.rmSync(file, { recursive: true, force: true });
+  fs.writeFileSync(file, text, { flag: "wx" });
 }
 
 export function diskTrouble(
@@ -166,12 +173,15 @@ interface Attempted {
   readonly left?: number;
   /** What happened to git's objects, a sentence each. */
   readonly damage: readonly string[];
+  /** Its work tree is needed until what came of it is on record: so is its branch. */
+  readonly stays?: true;
 }
 
-async function conclude(
+/** What an attempt has left, and what follows from it. */
+export async function concludeAttempt(
   site: RunSite,
   worked: Attempted,
-  { outcome, agent, over }: Worked,
+  { outcome, agent, over }: Omit<Worked, "rest">,
 ): Promise<Result<RunEvent[]>> {
   const { phase, attempt } = worked;
   // Kept under a ref whatever comes of it: nothing that was paid for is thrown away.
@@ -308,7 +318,7 @@ interface Captured {
  */
 async function capture(
   site: RunSite,
-  { phase, attempt, base, scratch, git }: Attempted,
+  { phase, attempt, base, scratch, git, stays }: Attempted,
   outcome: AgentOutcome,
 ): Promise<Result<Captured>> {
   // What is to land is whole or nothing; half-done work is worth whatever can be had of it.
@@ -334,9 +344,10 @@ async function capture(
     by: site.identity,
   });
   if (!commit.ok) return commit;
+  const branch = { ref: `refs/heads/${attemptBranch(site.id, phase, attempt)}`, to: null };
   const named = await updateRefs(site.git, [
     { ref: attemptRef(site.id, phase, attempt), to: commit.value },
-    { ref: `refs/heads/${attemptBranch(site.id, phase, attempt)}`, to: null },
+    ...(stays ? [] : [branch]),
   ]);
   if (!named.ok) return named;
   return succeed({

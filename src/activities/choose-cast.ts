@@ -4,6 +4,7 @@ import { type Cast, castFor, ownAgents, type Undecided } from "../core/agent/cas
 import { chooseDefault, type Login } from "../core/agent/choose.ts";
 import { knownAgents } from "../core/agent/known.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
+import { hostAgent } from "../core/lease.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
 import type { RunPhase } from "../core/plan/run-event.ts";
@@ -32,7 +33,9 @@ export const machineOf = (root: string): Machine => ({
 
 /** `asker`: whom to ask where several could be meant; absent: that is the failure. */
 export async function chooseCast(casting: Casting, asker?: Asker): Promise<Result<Cast>> {
-  const { options, settings, compiled, phases, run } = casting;
+  const { options, settings, compiled, phases } = casting;
+  // Whoever came for work was chosen by nobody here.
+  const run = casting.run?.agent === hostAgent ? undefined : casting.run;
   const agent = options.agent ?? (run?.forced ? run.agent : undefined);
   const named = {
     ...(agent !== undefined && { agent }),

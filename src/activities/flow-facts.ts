@@ -1,15 +1,20 @@
 /** What a flow's next move is decided on, besides what is on record. */
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { readConfig } from "../config.ts";
+import type { ProjectState } from "../core/evolve.ts";
 import { existing } from "../core/flow/contract.ts";
 import { type Flow, type Glob, globOf, type Step, type Survey, stepIn } from "../core/flow/flow.ts";
 import { builtInFlows, flowNamed } from "../core/flow/flows/index.ts";
 import type { FlowFacts, SkillFacts } from "../core/flow/next-move.ts";
 import type { FlowState } from "../core/flow/state.ts";
 import { noTaskFacts, type TaskFacts } from "../core/flow/tasks.ts";
+import { concernsTracker } from "../core/flow/track.ts";
 import { isOver } from "../core/plan/compile.ts";
+import { trackerSettings } from "../core/settings.ts";
 import { readPlan } from "../formats/read-plan.ts";
 import { findSkill, producedBy } from "./find-skill.ts";
+import { findTrackers } from "./find-trackers.ts";
 import type { Held, Project } from "./hold.ts";
 import { openPlan } from "./plan-files.ts";
 import { survey } from "./survey.ts";
@@ -29,7 +34,19 @@ export function factsOf({ project, held, flows }: FactsSite): FlowFacts {
     skill: state ? skillFacts(project.root, state, flows, seen) : nothingKnown,
     tasks: tasksNow(project.root, held.state.flow, flows),
     ahead: state?.status === "not_started" ? ahead(project.root, seen) : [],
+    ...trackerFacts(project.root, held.state, flows),
   };
+}
+
+function trackerFacts(
+  root: string,
+  { flow, course, tracking }: ProjectState,
+  flows: readonly Flow[],
+): Pick<FlowFacts, "tracker"> {
+  if (!flow || !concernsTracker(flow, tracking, course?.uncommitted, flows)) return {};
+  const config = readConfig(root);
+  const settings = config.ok ? trackerSettings(config.value) : {};
+  return { tracker: { found: findTrackers(root), settings } };
 }
 
 function tasksNow(root: string, state: FlowState | undefined, flows: readonly Flow[]): TaskFacts {

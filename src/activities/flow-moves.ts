@@ -6,23 +6,28 @@ import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Uncommitted } from "../core/flow/course.ts";
 import type { Step } from "../core/flow/flow.ts";
 import type { Performable } from "../core/flow/run-flow.ts";
+import { answered } from "../core/tracker/questions.ts";
 import { askOnce } from "./ask.ts";
 import { commitStep } from "./commit-step.ts";
 import { producedBy } from "./find-skill.ts";
 import type { FlowSite } from "./flow-site.ts";
+import { judgeReport, lendSkill } from "./lend-skill.ts";
 import { rollBackStep } from "./roll-back-step.ts";
 import { runSkill } from "./run-skill.ts";
 import { reportTasks, runTasks, writeBatches } from "./run-tasks.ts";
 import { lastCompletion } from "./step-history.ts";
+import { pendingIn, trackItems } from "./track.ts";
 
 export async function performMove(site: FlowSite, move: Performable): Promise<Result<Event[]>> {
   switch (move.is) {
     case "ask": {
-      const answered = await askOnce(site, move.question);
-      return answered.ok ? succeed([]) : answered;
+      const asked = await askOnce(site, move.question);
+      return asked.ok ? succeed([]) : asked;
     }
     case "run-skill":
-      return runSkill(site, move.work);
+      return site.pull ? lendSkill(site, site.pull, move.work) : runSkill(site, move.work);
+    case "judge-skill":
+      return judgeReport(site, move.work, move.report);
     case "run-tasks":
       return runTasks(site, move);
     case "write-batches":
@@ -35,6 +40,14 @@ export async function performMove(site: FlowSite, move: Performable): Promise<Re
       return markSkipped(site, move);
     case "promote-draft":
       return promote(site, move.draft);
+    case "open-tracker": {
+      const opened = await site.trackers.open(move.tracker, move.accept);
+      if (!opened.ok) return opened;
+      const { tracker, event } = opened.value;
+      return succeed([event, ...(tracker ? answered(site.held.state.decisions) : [])]);
+    }
+    case "track":
+      return track(site, move);
     case "commit":
       return commit(site, move.what);
     case "roll-back":
@@ -90,6 +103,26 @@ async function promote(site: FlowSite, draft: string): Promise<Result<Event[]>> 
   const text = fs.readFileSync(inDocs(site, draft), "utf8");
   const written = await write(site, "01_solution/solution.md", text);
   return written.ok ? succeed([]) : written;
+}
+
+/** Without a tracker nothing is created, and nobody is left to find that out by himself. */
+async function track(
+  site: FlowSite,
+  { step, tracker: server }: Extract<Performable, { is: "track" }>,
+): Promise<Result<Event[]>> {
+  const over = (tracker: string, created: number, pending: number): Result<Event[]> =>
+    succeed([{ type: "step-tracked", step, tracker, created, pending }]);
+  if (!server) {
+    const pending = pendingIn(site);
+    site.tell(`tracker: local — ${pending} pending; autodev tracker sync creates them later`);
+    return over("local", 0, pending);
+  }
+  const opened = await site.trackers.open(server);
+  if (!opened.ok) return opened;
+  const { tracker, event } = opened.value;
+  if (!tracker) return succeed([event]);
+  const tracked = await trackItems(site, tracker);
+  return tracked.ok ? over(server.kind, tracked.value.created, tracked.value.pending) : tracked;
 }
 
 // ── git ────────────────────────────────────────────────────────────────────────────────────────

@@ -8,6 +8,8 @@ import type { PlanRun } from "../core/plan/progress.ts";
 import type { Git } from "../git/call.ts";
 import type { Held, Project } from "./hold.ts";
 import type { Ask } from "./open-flow.ts";
+import type { TrackerOpener } from "./open-tracker.ts";
+import type { Pull } from "./run-site.ts";
 
 export interface FlowSite {
   readonly project: Project;
@@ -21,6 +23,8 @@ export interface FlowSite {
     wanted: { readonly plan: string; readonly under: string },
     heard: (run: PlanRun) => void,
   ): Promise<Result<{ readonly run: PlanRun; readonly asking: readonly Failure[] }>>;
+  /** Opened once in an invocation, when there is something to do there. */
+  readonly trackers: TrackerOpener;
   readonly ask: Ask;
   readonly by: string;
   readonly signal: AbortSignal;
@@ -35,6 +39,10 @@ export interface FlowSite {
   readonly idleMs: number;
   /** Nothing new for so long, though it is at work: it goes nowhere. */
   readonly stuckMinutes: number;
+  /** How long somebody who comes for work has it without a word. */
+  readonly leaseMs: number;
+  /** Somebody has come for work: he gets the session instead of an agent of ours. */
+  readonly pull?: Pull;
   /** It is on record. */
   happened(events: readonly Event[]): void;
   /** What a display is told beside the events; nothing is decided by it. */

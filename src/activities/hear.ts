@@ -80,8 +80,32 @@ export function hear({ held, run, tell }: Pick<RunSite, "held" | "run" | "tell">
 /** A string: nothing, and why. */
 function broughtAbout(message: Message, run: PlanRun): readonly RunEvent[] | string {
   const { by } = message;
-  if (message.say === "stop") return [{ type: "stop-asked", how: message.how, by }];
-  return triedAgain(run, message);
+  switch (message.say) {
+    case "stop":
+      return [{ type: "stop-asked", how: message.how, by }];
+    case "retry":
+      return triedAgain(run, message);
+    case "report":
+    case "renew":
+      return ofLease(run, message);
+  }
+}
+
+/** From whoever came for a phase; a string: it is not his any more. */
+export function ofLease(
+  run: PlanRun,
+  message: Extract<Message, { say: "report" | "renew" }>,
+): readonly RunEvent[] | string {
+  const { phase, attempt, epoch } = message;
+  // Another run may have a phase of that name, with somebody else at work on it.
+  const state = message.run === run.id ? phaseOf(run, phase)?.state : undefined;
+  const held = state?.is === "working" && state.attempt === attempt ? state : undefined;
+  if (held?.lease?.epoch !== epoch || held.report) {
+    return `${message.by} no longer has phase ${phase}: what he says of it is late`;
+  }
+  return message.say === "report"
+    ? [{ type: "attempt-reported", phase, attempt, epoch, result: message.result }]
+    : [{ type: "attempt-leased", phase, attempt, lease: { ...held.lease, until: message.until } }];
 }
 
 /** The same, whether the run is under way or about to be. */

@@ -394,6 +394,9 @@ function checkOf(
   const { verdict } = here;
   const flow = flowNamed(here.state.flow, flows);
   if (verdict.is === "nothing" || !flow || here.state.step === "done") return undefined;
+  // Somebody who came for it is at work: what lies there is half of it.
+  const { lease, ended } = state.course?.session ?? {};
+  if (verdict.is !== "to-adopt" && lease && ended === undefined) return undefined;
   const course =
     verdict.is === "to-adopt"
       ? evolveCourse(state.course, state.flow, {

@@ -14,9 +14,10 @@ import type { RecordedEvent } from "../core/event.ts";
 import { currentRun, openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import { bytesIn } from "../core/keep.ts";
+import { hostAgent } from "../core/lease.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { PlanFormat } from "../core/plan/plan.ts";
-import { isComplete, type PlanRun } from "../core/plan/progress.ts";
+import { isComplete, lentBy, type PlanRun } from "../core/plan/progress.ts";
 import type { RunEvent, RunPhase } from "../core/plan/run-event.ts";
 import type { RunNews } from "../core/plan/run-news.ts";
 import { planChanges, runPhases } from "../core/plan/run-phases.ts";
@@ -46,10 +47,25 @@ import type { Along } from "./introduced-gates.ts";
 import type { Ask } from "./open-flow.ts";
 import type { PlanDisk } from "./plan-files.ts";
 import { forecastFor } from "./preview.ts";
-import { clearFolders, recover, removeOwnLocks, removeStaleLocks } from "./recover.ts";
+import {
+  clearFolders,
+  keepWorkTree,
+  recover,
+  removeLent,
+  removeOwnLocks,
+  removeStaleLocks,
+} from "./recover.ts";
 import { trimTranscripts } from "./remove-kept.ts";
 import { handEdits, importedPhases } from "./run-files.ts";
-import { checkFolders, foldersOf, landedRef, type RunSite } from "./run-site.ts";
+import {
+  checkFolders,
+  foldersOf,
+  landedRef,
+  lateRef,
+  leaseMinutes,
+  type Pull,
+  type RunSite,
+} from "./run-site.ts";
 import { configFile, createRunShowing, recordRun, runFolder } from "./show-run.ts";
 import {
   type BuildOptions,
@@ -79,6 +95,8 @@ export interface BuildWorld {
   /** Everything that happens, as it happens. */
   onEvent(event: RecordedEvent, run: PlanRun): void;
   onNews(news: RunNews): void;
+  /** Somebody has come for work, or with work. */
+  readonly pull?: Pull;
 }
 
 /** What an agent is made from. */
@@ -134,8 +152,9 @@ export async function closeRun(site: OpenSite): Promise<Result<void>> {
   const { git, folders } = site;
   const run = site.run();
   // Whoever is still at work is so because the machine refused: what lies there is not kept yet.
-  const isLeft = run.phases.some(({ state }) => state.is === "working");
-  if (!isLeft) await clearFolders({ git, run, folders });
+  const isLeft = run.phases.some(({ state }) => state.is === "working" && !state.lease);
+  if (run.ended === "complete") await gatherLent(site, run);
+  if (!isLeft) await clearFolders({ git, run: site.run(), folders });
   await trimTranscripts(folders, run.id, site.transcriptBytes);
   if (run.tip !== run.base && !site.trustGiven) {
     const remembered = await site.rememberTrust();
@@ -146,6 +165,24 @@ export async function closeRun(site: OpenSite): Promise<Result<void>> {
   // A landing that came to nothing may have moved it.
   if ((await commitAt(git, landedRef(run.id))) !== run.tip) await anchor(git, run.id, run.tip);
   return site.showing.settled({ durable: true });
+}
+
+/** Nobody needs them any more; whoever is still at work in one is told so when he reports. */
+async function gatherLent(site: OpenSite, run: PlanRun): Promise<void> {
+  const { git, folders, identity, project } = site;
+  for (const { phase: id, attempt, root, base } of lentBy(run)) {
+    const folder = path.join(foldersOf(root, "", "").attempts, `${run.id}-${id}-${attempt}`);
+    const ref = lateRef(run.id, id, attempt, 0);
+    const kept = await keepWorkTree(
+      { git, run, folders, identity, now: project.world.now },
+      { id, attempt, folder, base, ref },
+    );
+    if (!kept.ok) continue;
+    const event = { type: "lent-tree-kept" as const, phase: id, attempt };
+    const back = { ...event, ...(kept.value !== undefined && { ref: kept.value }) };
+    const recorded = await recordRun(site.held, run.id, [back]);
+    if (recorded.ok) await removeLent(git, folder);
+  }
 }
 
 interface Opening {
@@ -273,6 +310,7 @@ async function startRun(opening: Opening): Promise<Result<OpenSite | undefined>>
     phases: imported.value,
     ground: ground.value,
     under: options.under,
+    review: options.review === true,
   });
   // Only now that nothing can be refused any more.
   const aside = replaces ? await setAside(opening, replaced) : succeed(undefined);
@@ -366,6 +404,8 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
     ...(cast.value.forced !== undefined && !before.forced && { forced: true as const }),
     ...(newGates && { gates: stack.value.gates }),
     ...(options.under !== undefined && before.under === undefined && { under: options.under }),
+    ...(world.pull && { pulled: true as const }),
+    ...(options.review && { review: true as const }),
   });
   if (moved !== undefined) events.push({ type: "target-moved", commit: moved, undone: [] });
   events.push(...(again ?? []));
@@ -395,12 +435,17 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
 }
 
 const castOf = (
-  { options, intended, project }: Opening,
+  { options, intended, project, world }: Opening,
   phases: readonly RunPhase[],
   run: PlanRun | undefined,
   asker?: Asker,
 ): Promise<Result<Cast>> => {
   const { settings, opened } = intended;
+  // Whoever comes for work was started by somebody else: there is nobody to choose or to approve.
+  if (world.pull) {
+    const usual = run?.agent ?? hostAgent;
+    return Promise.resolve(succeed({ usual, all: [], for: () => [hostAgent] }));
+  }
   const { compiled } = opened;
   const machine = machineOf(project.root);
   return chooseCast({ options, settings, compiled, phases, run, machine }, asker);
@@ -462,7 +507,8 @@ const approvalFor = ({ git, intended, world }: Opening, what: Approvable): Appro
   git,
   place: world.trust,
   settings: intended.settings,
-  phases: intended.opened.compiled.plan.phases,
+  // What a plan spells out is run by agents of ours alone.
+  phases: world.pull ? [] : intended.opened.compiled.plan.phases,
 });
 
 const approved = (
@@ -532,7 +578,8 @@ async function openSite(
   const setups = new Map<string, Along>();
   const limits = {
     jobs: options.jobs ?? settings.build?.jobs ?? 2,
-    review: options.review === true,
+    // Whoever comes for work has no say in what a person wants to see first.
+    review: world.pull ? run().review === true : options.review === true,
     wait: options.wait !== false,
     agents: (phase: string) => cast.for(phase),
     budgets: budgetsOf(settings.budget),
@@ -620,6 +667,8 @@ async function openSite(
     idleMs: (options.idleMinutes ?? settings.build?.idle_minutes ?? 20) * minutes,
     ...(settings.build?.quiet && { quiet: settings.build.quiet }),
     gateMs: (options.gateMinutes ?? settings.build?.gate_minutes ?? 10) * minutes,
+    leaseMs: leaseMinutes(settings) * minutes,
+    ...(world.pull && { pull: world.pull }),
   });
 }
 

@@ -211,7 +211,7 @@ export function utf8Text(bytes: Buffer): string | undefined {
   }
 }
 
-function firstBadLine(bytes: Buffer): number {
+export function firstBadLine(bytes: Buffer): number {
   let line = 1;
   let start = 0;
   for (;;) {

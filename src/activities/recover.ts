@@ -5,7 +5,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import type { PhaseProgress, PlanRun } from "../core/plan/progress.ts";
+import { lentBy, type PhaseProgress, type PlanRun } from "../core/plan/progress.ts";
 import { sweep } from "../exec.ts";
 import type { Git } from "../git/call.ts";
 import {
@@ -95,6 +95,8 @@ async function keepHalfDone(recovery: Recovery): Promise<Result<string[]>> {
   for (const phase of run.phases) {
     const folder = path.join(folders.attempts, attemptFolder(run, phase.id));
     if (phase.attempts === 0 || !fs.existsSync(folder)) continue;
+    // Somebody is at work there.
+    if (phase.lent?.some(({ attempt }) => attempt === phase.attempts)) continue;
     try {
       const kept = await keepTree(recovery, phase, folder);
       if (!kept.ok && kept.failure.code !== "git") return kept;
@@ -108,14 +110,41 @@ async function keepHalfDone(recovery: Recovery): Promise<Result<string[]>> {
 
 /** Undefined: there is nothing. */
 async function keepTree(
-  { git, run, folders, identity, now }: Recovery,
+  recovery: Recovery,
   { id, attempts, state }: PhaseProgress,
   folder: string,
 ): Promise<Result<string | undefined>> {
-  const own = gitIn(git, folder);
-  if (!fs.existsSync(own.place.gitDir)) return succeed(undefined);
   // What it has committed itself is its work too.
-  const base = state.is === "working" ? state.base : await commitAt(own, "HEAD");
+  const base = state.is === "working" ? state.base : undefined;
+  const ref = interruptedRef(recovery.run.id, id, attempts);
+  const kept = await keepWorkTree(recovery, { id, attempt: attempts, folder, base, ref });
+  if (!kept.ok || kept.value === undefined) return kept;
+  return succeed(`what attempt ${attempts} at phase ${id} had done is kept at ${kept.value}`);
+}
+
+/**
+ * What lies in a work tree, and under which ref it is kept now; undefined: nothing but what it began
+ * with. A tree can be half removed when we are killed: what was kept of it before stays.
+ */
+export async function keepWorkTree(
+  { git, run, folders, identity, now }: Omit<Recovery, "keep">,
+  {
+    id,
+    attempt,
+    folder,
+    base: given,
+    ref,
+  }: {
+    readonly id: string;
+    readonly attempt: number;
+    readonly folder: string;
+    readonly base: string | undefined;
+    readonly ref: string;
+  },
+): Promise<Result<string | undefined>> {
+  const own = gitIn(git, folder);
+  if (!fs.existsSync(own.place.gitDir) || !fs.existsSync(folder)) return succeed(undefined);
+  const base = given ?? (await commitAt(own, "HEAD"));
   if (base === undefined) return succeed(undefined);
   const before = await treeOf(own, base);
   if (!before.ok) return before;
@@ -124,18 +153,20 @@ async function keepTree(
   const tree = await captureTree(own, index, { asMuchAs: "can-be" });
   if (!tree.ok) return tree;
   if (tree.value === before.value) return succeed(undefined);
+  const known = await commitAt(git, ref);
+  const knownTree = known === undefined ? undefined : await treeOf(git, known);
+  if (knownTree?.ok && knownTree.value === tree.value) return succeed(ref);
+  const name = known === undefined ? ref : `${ref}-again`;
   const kept = await commitTree(git, {
     tree: tree.value,
     parent: base,
-    message: `Half-done attempt ${attempts} at phase ${id}\n`,
+    message: `Half-done attempt ${attempt} at phase ${id}\n`,
     at: now(),
     by: identity,
   });
   if (!kept.ok) return kept;
-  const ref = interruptedRef(run.id, id, attempts);
-  const named = await updateRefs(git, [{ ref, to: kept.value }]);
-  if (!named.ok) return named;
-  return succeed(`what attempt ${attempts} at phase ${id} had done is kept at ${ref}`);
+  const named = await updateRefs(git, [{ ref: name, to: kept.value }]);
+  return named.ok ? succeed(name) : named;
 }
 
 /** Files that publishing had just replaced: what git does not know of them is somebody's. */
@@ -158,14 +189,20 @@ async function keepReplaced({ git, run, folders, keep }: Recovery): Promise<Resu
   return succeed(said);
 }
 
-/** Work trees, branches and scratch files of this run: none of them outlives a session. */
+/**
+ * Work trees, branches and scratch files of this run: none of them outlives a session, but for those
+ * that are out with somebody who came for them.
+ */
 export async function clearFolders({
   git,
   run,
   folders,
 }: Pick<Recovery, "git" | "run" | "folders">): Promise<void> {
   const known = [folders.attempts, folders.checks].flatMap((folder) => worktreesUnder(git, folder));
-  const mine = (file: string): boolean => path.basename(file).startsWith(`${run.id}-`);
+  const lent = lentBy(run).map(({ phase, attempt }) => `${phase}-${attempt}`);
+  const isOut = new Set(lent.flatMap((name) => [`${run.id}-${name}`, `${run.id}-${name}.md`]));
+  const mine = (file: string): boolean =>
+    path.basename(file).startsWith(`${run.id}-`) && !isOut.has(path.basename(file));
   for (const folder of known.filter(mine)) await removeWorktree(git, folder);
   // Half made, git does not know them itself.
   const admin = path.join(git.place.commonDir, "worktrees");
@@ -182,13 +219,32 @@ export async function clearFolders({
     "--format=%(refname)",
     `refs/heads/autobuild/${run.id}/`,
   );
-  const left = listed.ok ? listed.value.split("\n").filter((ref) => ref !== "") : [];
+  const isLent = (ref: string): boolean => lent.some((name) => ref.endsWith(`/${name}`));
+  const refs = listed.ok ? listed.value.split("\n") : [];
+  const left = refs.filter((ref) => ref !== "" && !isLent(ref));
   if (left.length > 0)
     await updateRefs(
       git,
       left.map((ref) => ({ ref, to: null })),
     );
   for (const folder of [folders.attempts, folders.checks]) removeIfEmpty(folder);
+}
+
+/** What somebody who came for it was told about a session of a flow. */
+export const briefPrefix = "flow-";
+
+/** Of sessions that nobody is at work in. */
+export function forgetBriefs(root: string): void {
+  const folder = path.join(root, ".autodev", "var");
+  const briefs = namesIn(folder).filter((name) => name.startsWith(briefPrefix));
+  for (const name of briefs) fs.rmSync(path.join(folder, name), { force: true });
+  if (briefs.length > 0) removeIfEmpty(folder);
+}
+
+/** A work tree that was lent, and what was told with it. */
+export async function removeLent(git: Git, folder: string): Promise<void> {
+  await removeWorktree(git, folder);
+  fs.rmSync(`${folder}.md`, { force: true });
 }
 
 /** Of a plan's change that was cut off: the process that was at it is named in them. */

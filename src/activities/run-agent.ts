@@ -48,7 +48,7 @@ export async function runAgent(site: RunSite, work: AtWork, run: PlanRun): Promi
   const agent = keepingSecrets(site.agent(name));
   const session = continues === undefined ? undefined : progress.session;
   const isOwn = session?.agent === name && agent.resumes === true;
-  const brief = briefFor(site, run, work, {
+  const brief = briefFor(site, run, id, {
     ...(session && { goesOn: isOwn ? { own: true } : { own: false, from: session.agent } }),
     ...(agent.speaks === undefined && { resultPath: path.join(scratch, "result.json") }),
   });
@@ -113,11 +113,11 @@ const maxCostOf = (
   return most === undefined ? {} : { maxCost: most * (raised + 1) };
 };
 
-function briefFor(
+export function briefFor(
   site: RunSite,
   run: PlanRun,
-  { id }: AtWork,
-  told: Pick<Parameters<typeof writeBrief>[0], "goesOn" | "resultPath">,
+  id: string,
+  told: Pick<Parameters<typeof writeBrief>[0], "goesOn" | "resultPath" | "fetched">,
 ): ReturnType<typeof writeBrief> {
   const { plan } = site.plan().compiled;
   const phase = phaseNamed(plan, id);

@@ -5,12 +5,14 @@ import type { Agent } from "../agent.ts";
 import type { Sandbox } from "../core/agent/sandbox.ts";
 import type { RecordedEvent } from "../core/event.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
+import type { Puller } from "../core/lease.ts";
 import type { QuietHours } from "../core/notice.ts";
 import type { CompiledPlan } from "../core/plan/compile.ts";
 import type { Limits } from "../core/plan/next-moves.ts";
 import { type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { RunNews } from "../core/plan/run-news.ts";
+import type { Settings } from "../core/settings.ts";
 import type { SurfaceEntry } from "../core/trust.ts";
 import type { Trusted } from "../exec.ts";
 import type { Source } from "../formats/read-plan.ts";
@@ -95,6 +97,34 @@ export interface RunSite {
   readonly quiet?: QuietHours;
   /** Puts on record what happens while a move is under way, as soon as that can be. */
   note(event: RunEvent): void;
+  /** Somebody has come for work: phases are handed to him instead of being done by us. */
+  readonly pull?: Pull;
+  /** How long somebody who comes for work has it, unless he says that he goes on. */
+  readonly leaseMs: number;
+}
+
+export interface Pull {
+  readonly puller: Puller;
+  /** False: he reports, and fetches nothing now. */
+  readonly fetches: boolean;
+  /** He has it, as soon as the session has ended well. */
+  lent(work: LentWork): void;
+}
+
+export const leaseMinutes = ({ build }: Settings): number => build?.lease_minutes ?? 30;
+
+/** What somebody who came for work is given. */
+export interface LentWork {
+  /** By which it is reported. */
+  readonly lease: string;
+  readonly until: string;
+  /** For people: "phase 2A", "step 3 Plan". */
+  readonly what: string;
+  /** Where it is done. */
+  readonly folder: string;
+  readonly brief: string;
+  /** The same text, for hosts that cut what a tool says. */
+  readonly briefFile: string;
 }
 
 export interface RunFolders {
@@ -150,6 +180,10 @@ export const attemptRef = (run: string, phase: string, attempt: number): string 
 /** What an attempt had done when we died. */
 export const interruptedRef = (run: string, phase: string, attempt: number): string =>
   `refs/autobuild/${run}/interrupted/${phase}-${attempt}`;
+
+/** What somebody who came for it reported when his lease had long been over. */
+export const lateRef = (run: string, phase: string, attempt: number, epoch: number): string =>
+  `refs/autobuild/${run}/rescue/${phase}-${attempt}-${epoch}`;
 
 /** Where the last attempt at a phase works: an agent that goes on does so where it was. */
 export function attemptFolder(run: PlanRun, phase: string): string {

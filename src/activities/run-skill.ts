@@ -12,18 +12,24 @@ import { renderedStateFile } from "../core/evolve.ts";
 import { type Failure, type Result, succeed } from "../core/failure.ts";
 import {
   type ContractTime,
+  type Marks,
   reportsUnmet,
   sentenceOf,
   textsOf,
   unmetBy,
   writtenBetween,
 } from "../core/flow/contract.ts";
-import { globOf, type Step } from "../core/flow/flow.ts";
+import { type Flow, globOf, type Step } from "../core/flow/flow.ts";
 import { flowNamed } from "../core/flow/flows/index.ts";
 import { afterSkill, type Ended, type SkillEnd } from "../core/flow/judge.ts";
 import type { SkillWork } from "../core/flow/next-move.ts";
 import type { Skill } from "../core/flow/skill.ts";
-import { lessonsFile, newestLessons, writeSkillBrief } from "../core/flow/skill-brief.ts";
+import {
+  lessonsFile,
+  newestLessons,
+  type SkillBriefInput,
+  writeSkillBrief,
+} from "../core/flow/skill-brief.ts";
 import { awaitingInvocation, type FlowState } from "../core/flow/state.ts";
 import { verdictIn } from "../core/flow/tasks.ts";
 import {
@@ -53,8 +59,69 @@ import { openTranscript, theirs, transcriptMark } from "./transcript.ts";
 import { docsMarks, marksBefore } from "./untouched.ts";
 
 export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<Event[]>> {
-  const { held, project } = site;
+  const begun = await openWork(site, work);
+  if (!begun.ok) return begun;
+  const { skill, state, position, suite } = begun.value;
   const { step, session } = work;
+  const workers = await site.workers();
+  if (!workers.ok) return workers;
+  const [name] = workers.value.agentsFor(step);
+  if (name === undefined) throw new Error(`nobody is to do step ${step.step}`);
+  const agent = keepingSecrets(workers.value.agent(name));
+  const resumes = work.resumes?.agent === name && agent.resumes ? work.resumes : undefined;
+  const started = await recordFlow(site, [
+    skillStarted(work, name, resumes && { resumes: resumes.id }),
+  ]);
+  if (!started.ok) return started;
+  const confined = workers.value.confined(name);
+  const guard = confined ? succeed(unguarded) : await guardTree(site, session);
+  if (!guard.ok) return guard;
+  const before = skill.writes === "nothing" ? marksBefore(site, position) : undefined;
+  const outcome = await atWork(site, {
+    work: { ...work, notes: notesFor(site, work, suite) },
+    skill,
+    agent,
+    state,
+    confined,
+    network: workers.value.network,
+    ...(resumes && { resumes }),
+  });
+  if (!outcome.ok) return outcome;
+  return judgeWork(site, work, begun.value, {
+    end: outcome.value,
+    guard: guard.value,
+    before,
+    wasConfirmed: suite?.config?.confirmed === true,
+  });
+}
+
+export const skillStarted = (
+  { session, step, skill, mode, part }: SkillWork,
+  agent: string,
+  more?: { readonly resumes: string },
+): Event => ({
+  type: "skill-started",
+  session,
+  step: step.step,
+  skill,
+  ...(mode !== undefined && { mode }),
+  agent,
+  ...more,
+  ...(part && { part }),
+});
+
+/** What a session is about, before anybody works. */
+export interface OpenedWork {
+  readonly flow: Flow;
+  readonly position: FlowState;
+  /** Where the skill begins. */
+  readonly state: FlowState;
+  readonly skill: Skill;
+  readonly suite: Suite | undefined;
+}
+
+export async function openWork(site: FlowSite, work: SkillWork): Promise<Result<OpenedWork>> {
+  const { held, project } = site;
   const { flow: position } = held.state;
   const flow = flowNamed(position?.flow ?? "", site.flows);
   if (!position || !flow) throw new Error("a skill is to be run in no flow");
@@ -65,41 +132,34 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   const isWithin = skill.phases.some(({ name }) => name === position.subStep.name);
   const state = work.part && !isWithin ? { ...position, subStep: awaitingInvocation } : position;
   const suite = flow.suite ? await surveySuite(project.root, site.git) : undefined;
-  const workers = await site.workers();
-  if (!workers.ok) return workers;
-  const [name] = workers.value.agentsFor(step);
-  if (name === undefined) throw new Error(`nobody is to do step ${step.step}`);
-  const agent = keepingSecrets(workers.value.agent(name));
-  const resumes = work.resumes?.agent === name && agent.resumes ? work.resumes : undefined;
-  const started = await recordFlow(site, [
-    {
-      type: "skill-started",
-      session,
-      step: step.step,
-      skill: work.skill,
-      ...(work.mode !== undefined && { mode: work.mode }),
-      agent: name,
-      ...(resumes && { resumes: resumes.id }),
-      ...(work.part && { part: work.part }),
-    },
-  ]);
-  if (!started.ok) return started;
-  const confined = workers.value.confined(name);
-  const guard = confined ? succeed(unguarded) : await guardTree(site, session);
-  if (!guard.ok) return guard;
-  const told = suite ? [...work.notes, ...aboutSuite(site, step, suite)] : work.notes;
-  const before = skill.writes === "nothing" ? marksBefore(site, position) : undefined;
-  const outcome = await atWork(site, {
-    work: { ...work, notes: told },
-    skill,
-    agent,
-    state,
-    confined,
-    network: workers.value.network,
-    ...(resumes && { resumes }),
-  });
-  if (!outcome.ok) return outcome;
-  const outside = await guard.value.look();
+  return succeed({ flow, position, state, skill, suite });
+}
+
+export const notesFor = (
+  site: FlowSite,
+  { notes, step }: SkillWork,
+  suite: Suite | undefined,
+): readonly string[] => (suite ? [...notes, ...aboutSuite(site, step, suite)] : notes);
+
+interface WorkEnd {
+  readonly end: SkillEnd;
+  readonly guard: Guard;
+  /** Of a skill that writes nothing: what lay there. */
+  readonly before: Marks | undefined;
+  /** Of a suite: a person had confirmed its configuration. */
+  readonly wasConfirmed: boolean;
+}
+
+/** Whoever did it: what lies there now is what counts. */
+export async function judgeWork(
+  site: FlowSite,
+  work: SkillWork,
+  { flow, state, skill, suite }: OpenedWork,
+  { end, guard, before, wasConfirmed }: WorkEnd,
+): Promise<Result<Event[]>> {
+  const { held, project } = site;
+  const { step, session } = work;
+  const outside = await guard.look();
   if (!outside.ok) return outside;
   const seen = survey(project.root, site.flows);
   const now = held.state.flow ?? state;
@@ -109,17 +169,17 @@ export async function runSkill(site: FlowSite, work: SkillWork): Promise<Result<
   const texts = textsAt(project.root, textsOf(produces, docs, time));
   const written = before ? writtenBetween(before, docsMarks(project.root)) : [];
   const unmet = [...unmetBy(produces, { docs, texts }, time), ...written].map(sentenceOf);
-  const reports = outcome.value.is === "done" ? outcome.value.reports : [];
+  const reports = end.is === "done" ? end.reports : [];
   const part = work.part && partOf(site, work, texts);
   const ofSuite = suite
-    ? suiteUnmet(await surveySuite(project.root, site.git), suite, skill, outcome.value)
+    ? suiteUnmet(await surveySuite(project.root, site.git), wasConfirmed, skill, end)
     : [];
   return succeed(
     afterSkill(held.state, {
       flow,
       step,
       session,
-      end: outcome.value,
+      end,
       unmet: [
         ...unmet,
         ...reportsUnmet(skill.reports, reports),
@@ -147,9 +207,14 @@ function aboutSuite({ held }: FlowSite, { applies }: Step, suite: Suite): string
 }
 
 /** The configuration holds what there is, and only a person confirms it; what drifted is a part of it. */
-function suiteUnmet(now: Suite, before: Suite, { produces }: Skill, end: SkillEnd): string[] {
+function suiteUnmet(
+  now: Suite,
+  wasConfirmed: boolean,
+  { produces }: Skill,
+  end: SkillEnd,
+): string[] {
   const writesIt = produces.some((each) => each.path === configFile);
-  const confirmed = now.config?.confirmed === true && before.config?.confirmed !== true;
+  const confirmed = now.config?.confirmed === true && !wasConfirmed;
   return [
     ...(writesIt ? suiteGaps(now) : []),
     ...(confirmed
@@ -203,7 +268,7 @@ const unguarded: Guard = { look: async () => succeed([]) };
  * but no step is called done in which it happened. Hooks and settings of git are put back all the
  * same: what is planted there would be run later, by people.
  */
-async function guardTree(site: FlowSite, session: number): Promise<Result<Guard>> {
+export async function guardTree(site: FlowSite, session: number): Promise<Result<Guard>> {
   const { git, project } = site;
   const { now } = project.world;
   const mark = await watchTree(git, { id: `flow-session-${session}`, at: now() });
@@ -264,7 +329,7 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
   transcript.add(
     `${transcriptMark} attempt ${session} at phase ${step.step}, by ${agent.name}${speaks}`,
   );
-  const text = briefFor(site, at, { reports, stateFile, scratch });
+  const text = briefFor(site, at, { reports, scratch });
   if (agent.speaks !== undefined) {
     for (const line of text.trimEnd().split("\n")) transcript.add(`> ${line}`);
   }
@@ -363,7 +428,7 @@ const lookEveryMs = 250;
 /** Long is no reason to be killed: only silence is, and a person. */
 const longestMs = 7 * 24 * 3600 * 1000;
 
-function endOf(outcome: AgentOutcome): SkillEnd {
+export function endOf(outcome: AgentOutcome): SkillEnd {
   const asks = "result" in outcome ? outcome.result?.asks : undefined;
   if (asks) return { is: "asked", asks };
   switch (outcome.is) {
@@ -511,22 +576,38 @@ const stateFileOf = ({ held }: FlowSite): string => renderedStateFile(held.state
 function briefFor(
   site: FlowSite,
   { work, skill, agent, state, resumes }: AtWork,
-  { reports, stateFile, scratch }: { reports: SkillReports; stateFile: string; scratch: string },
+  { reports, scratch }: { reports: SkillReports; scratch: string },
+): string {
+  return skillBrief(
+    site,
+    work,
+    { skill, state },
+    {
+      goesOn: resumes !== undefined,
+      reportBy: reports.program,
+      stateCopy: reports.copy,
+      ...(agent.speaks === undefined && { resultPath: path.join(scratch, "result.json") }),
+    },
+  );
+}
+
+export function skillBrief(
+  site: FlowSite,
+  { mode, notes }: SkillWork,
+  { skill, state }: Pick<OpenedWork, "skill" | "state">,
+  told: Pick<SkillBriefInput, "goesOn" | "reportBy" | "stateCopy" | "resultPath" | "fetched">,
 ): string {
   const phase = skill.phases.find(({ name }) => name === state.subStep.name) ?? skill.phases[0];
   return writeSkillBrief({
     state,
-    stateFile,
+    stateFile: stateFileOf(site),
     skill,
-    ...(work.mode !== undefined && { mode: work.mode }),
+    ...(mode !== undefined && { mode }),
     artifacts: artifactsFor(site, phase?.reads ?? [], state),
     lessons: newestLessons(textsAt(site.project.root, [lessonsFile]).get(lessonsFile) ?? ""),
-    goesOn: resumes !== undefined,
-    notes: work.notes,
-    reportBy: reports.program,
-    stateCopy: reports.copy,
+    notes,
     resultSchema: resultSchema("skill"),
-    ...(agent.speaks === undefined && { resultPath: path.join(scratch, "result.json") }),
+    ...told,
   });
 }
 

@@ -53,6 +53,8 @@ export async function runTasks(
       return { ok: false, failure };
     }
     case "parked":
+      // Somebody who came for it has a task of it now: that is no reason for him to wait.
+      if (site.pull) return succeed([]);
       return succeed([
         { type: "tasks-ran", how: "parked", ...(run.parkedUntil && { until: run.parkedUntil }) },
       ]);

@@ -180,6 +180,7 @@ export const runStarted = (start: {
   readonly phases: readonly RunPhase[];
   readonly ground: Ground;
   readonly under: string | undefined;
+  readonly review: boolean;
 }): Extract<RunEvent, { type: "run-started" }> => {
   const { intended, mode, cast, attempts, stack, gates, phases, ground, under } = start;
   const { compiled, sources } = intended.opened;
@@ -202,6 +203,7 @@ export const runStarted = (start: {
     planFiles: ground.planFiles,
     ...(outside && { planOutside: true }),
     ...(under !== undefined && { under }),
+    ...(start.review && { review: true as const }),
   };
 };
 

@@ -46,7 +46,8 @@ export async function trustOfPlan(
   const machine = machineOf(project.root);
   const known = run?.plan === plan ? run : undefined;
   const cast = await chooseCast({ options, settings, compiled, phases, run: known, machine });
-  if (!cast.ok) return cast;
+  // Whoever comes for work may be the only one there is: what the gates run is approved all the same.
+  if (!cast.ok && (cast.failure.code !== "no-agent" || options.agent !== undefined)) return cast;
   const stack = await stackAt(git, commit, settings);
   if (!stack.ok) return stack;
   const what = {
@@ -56,8 +57,8 @@ export async function trustOfPlan(
     gates: stack.value.gates,
     ...(stack.value.setup !== undefined && { setup: stack.value.setup }),
     settings,
-    agents: cast.value.all,
-    phases: opened.compiled.plan.phases,
+    agents: cast.ok ? cast.value.all : [],
+    phases: cast.ok ? opened.compiled.plan.phases : [],
   };
   const surface = await surfaceFor(what);
   if (!surface.ok) return surface;

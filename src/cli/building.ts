@@ -91,7 +91,10 @@ export function exitCodeOf(run: PlanRun): number {
   }
 }
 
-export const summaryOf = ({ run, asking, said }: Built): BuildOutput => {
+export const summaryOf = (
+  { run, asking, said }: Built,
+  pull?: BuildOutput["pullRequest"],
+): BuildOutput => {
   const blocked = blockers(run);
   const unseen = new Set(unverified(run));
   return {
@@ -119,6 +122,7 @@ export const summaryOf = ({ run, asking, said }: Built): BuildOutput => {
     usage: usageOf(run.spent),
     asking: asking.map(({ message, hint }) => ({ message, command: hint ?? null })),
     notices: [...said],
+    ...(pull && { pullRequest: { number: pull.number, url: pull.url, is: pull.is } }),
   };
 };
 

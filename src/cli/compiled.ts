@@ -36,7 +36,8 @@ export function compiled(file: string, require: NodeJS.Require): Compiled {
   };
 }
 
-const mostKept = 20;
+/** Every command of one installation, and of another. */
+const mostKept = 100;
 
 /** Undefined: there is nowhere that is ours alone. */
 function placeOf(file: string): string | undefined {

@@ -167,6 +167,10 @@ function lineOf(event: Event): string | undefined {
       return event.step === "done" ? undefined : `→ step ${event.step} ${event.name}`;
     case "step-committed":
       return event.commit === undefined ? undefined : `  committed as ${event.commit.slice(0, 9)}`;
+    case "tracker-chosen":
+      return `  tracker: ${event.tracker}${event.why === undefined ? "" : ` (${event.why})`}`;
+    case "effect-receipted":
+      return event.does === "create" ? `  ${event.kind} ${event.of} is ${event.id}` : undefined;
     case "skill-ended":
       return event.how === "context" || event.how === "stuck"
         ? `  ${event.reason ?? event.how}: a fresh session goes on`
@@ -227,6 +231,7 @@ function codeOf(how: Extract<FlowOutcome, { is: "rested" }>["rest"]["is"]): numb
     case "stopped":
       return exitCodes.interrupted;
     case "parked":
+    case "lent":
       return exitCodes.parked;
     case "unknown":
       return exitCodes.usage;

@@ -7,12 +7,6 @@ import { compiled } from "./compiled.ts";
 
 declare const AUTODEV_VERSION: string;
 
-// A path that the bundler does not see: each command stays a file of its own.
-const load = (bundle: string): unknown => {
-  const file = `./${bundle}.cjs`;
-  return require(file);
-};
-
 const lean: Record<string, object> = {
   "": {},
   "--json": { json: true },
@@ -35,8 +29,11 @@ function main(argv: readonly string[]): void {
     status.keep();
     return;
   }
-  const { runProgram } = load("program") as { runProgram(argv: readonly string[]): void };
-  runProgram(argv);
+  const program = compiled(`${__dirname}/program.cjs`, require);
+  const { runProgram } = program.exports as {
+    runProgram(argv: readonly string[]): Promise<void>;
+  };
+  runProgram(argv).then(program.keep, bug);
 }
 
 function bug(error: unknown): void {

@@ -1,6 +1,7 @@
 /** The whole command line, for everything that the entry does not answer by itself. */
 import tab from "@bomb.sh/tab/commander";
 import { Command, CommanderError, Option } from "commander";
+import { compiled } from "./compiled.ts";
 import { print, printError } from "./output.ts";
 import { exitCodes, reportFailure } from "./render/failure.ts";
 import {
@@ -15,10 +16,10 @@ declare const AUTODEV_VERSION: string;
 
 type Run = (...args: unknown[]) => number | Promise<number>;
 
-// A path that the bundler does not see: each command stays a file of its own.
-const load = (bundle: string): { run: Run } => {
-  const file = `./${bundle}.cjs`;
-  return require(file) as { run: Run };
+/** Each command stays a file of its own. */
+const load = (bundle: string): { run: Run; keep(): void } => {
+  const { exports, keep } = compiled(`${__dirname}/${bundle}.cjs`, require);
+  return { ...(exports as { run: Run }), keep };
 };
 
 const groupTitles: Record<CommandRow["group"], string> = {
@@ -91,7 +92,9 @@ function addCommand(program: Command, row: CommandRow, finish: (code: number) =>
     const given = args.slice(0, -1);
     const options = given.pop() as Record<string, unknown>;
     if (options["color"] === true) delete options["color"];
-    finish(await load(row.name.replace(" ", "-")).run(...given, options));
+    const command = load(row.name.replace(" ", "-"));
+    finish(await command.run(...given, options));
+    command.keep();
   });
 }
 

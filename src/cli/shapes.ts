@@ -4,10 +4,13 @@
  */
 import { z } from "zod";
 import { sandboxModes } from "../core/agent/sandbox.ts";
+import { hostNames } from "../core/host/hosts.ts";
+import { autobuildChoices } from "../core/host/wanted.ts";
 import { keptKinds } from "../core/keep.ts";
 import { attemptEnds } from "../core/plan/attempts.ts";
 import { phaseStatuses, planFormats } from "../core/plan/plan.ts";
 import { commitModes, GateOutcome } from "../core/plan/run-event.ts";
+import { trackerKinds } from "../core/tracker/servers.ts";
 
 const DecisionOption = z.object({
   key: z.string(),
@@ -441,6 +444,14 @@ export const BuildOutput = z.object({
   usage: Usage.partial(),
   asking: z.array(z.object({ message: z.string(), command: z.string().nullable() })),
   notices: z.array(z.string()),
+  pullRequest: z
+    .object({
+      number: z.int(),
+      url: z.string(),
+      is: z.enum(["created", "updated", "unchanged", "closed"]),
+    })
+    .exactOptional()
+    .describe("with --pr, of a complete run"),
 });
 export type BuildOutput = z.infer<typeof BuildOutput>;
 
@@ -646,6 +657,62 @@ export const AgentsTestOutput = z.object({
 });
 export type AgentsTestOutput = z.infer<typeof AgentsTestOutput>;
 
+const TrackerServer = z.object({
+  name: z.string(),
+  kind: z.enum(trackerKinds),
+  from: z.string().describe("the file that configures it"),
+  repository: z.boolean().describe("it has to be approved before it is started"),
+});
+
+export const TrackerOutput = z.object({
+  version: z.literal(1),
+  tracker: z.string().nullable().describe("on record; null: nothing was chosen yet"),
+  server: z.string().nullable(),
+  would: z
+    .enum(["local", "chosen", "ask", "missing"])
+    .describe("what comes of the settings and of what is configured"),
+  why: z.string(),
+  found: z.array(TrackerServer),
+  authenticated: z.boolean().nullable().describe("when it was last used; null: it never was"),
+  refused: z.string().nullable().describe("why it could not be used the last time"),
+  pending: z.int().describe("epics and tasks that are in no tracker"),
+  ledger: z.array(
+    z.object({
+      key: z.string(),
+      tracker: z.string(),
+      does: z.enum(["create", "link", "move"]),
+      kind: z.enum(["epic", "task"]),
+      of: z.string().describe("as our own files called it first"),
+      tries: z.int(),
+      id: z.string().nullable().describe("null: there is no receipt"),
+      url: z.string().nullable(),
+      others: z.array(z.string()).describe("the same once more: for people to close"),
+      deferred: z.string().nullable().describe("why it was left for later"),
+    }),
+  ),
+});
+export type TrackerOutput = z.infer<typeof TrackerOutput>;
+
+export const TrackerSyncOutput = z.object({
+  version: z.literal(1),
+  tracker: z.string(),
+  created: z.int(),
+  pending: z.int(),
+  renamed: z.array(z.object({ from: z.string(), to: z.string() })).describe("below _docs/"),
+  commit: z.string().nullable(),
+});
+export type TrackerSyncOutput = z.infer<typeof TrackerSyncOutput>;
+
+export const TrackerToolsOutput = z.object({
+  version: z.literal(1),
+  server: TrackerServer,
+  verbs: z.record(z.string(), z.string()).describe("by which tool each is done"),
+  refused: z
+    .object({ how: z.string(), why: z.string(), difference: z.array(z.string()) })
+    .nullable(),
+});
+export type TrackerToolsOutput = z.infer<typeof TrackerToolsOutput>;
+
 export const BuildPreviewOutput = z.object({
   version: z.literal(1),
   plan: z.string(),
@@ -714,3 +781,30 @@ export const DetachOutput = z.object({
   log: z.string().describe("where what it prints goes"),
 });
 export type DetachOutput = z.infer<typeof DetachOutput>;
+
+export const InitOutput = z.object({
+  version: z.literal(1),
+  root: z.string(),
+  dryRun: z.boolean(),
+  remove: z.boolean(),
+  hosts: z.array(z.enum(hostNames)),
+  autobuild: z
+    .enum(autobuildChoices)
+    .nullable()
+    .describe("whether .autobuild/ goes into git; null: --remove"),
+  files: z.array(
+    z.object({
+      file: z.string(),
+      change: z
+        .enum(["create", "edit", "remove", "same", "left"])
+        .describe("left: it is somebody else's, or somebody changed it; exit code 4"),
+      line: z.int().nullable().describe("of what was left"),
+      why: z.string().nullable(),
+      hint: z.string().nullable(),
+      removed: z.array(z.string()).describe("lines that go"),
+      added: z.array(z.string()).describe("lines that come in their place"),
+    }),
+  ),
+  notes: z.array(z.string()),
+});
+export type InitOutput = z.infer<typeof InitOutput>;

@@ -1,3 +1,4 @@
+import { hostNames } from "../core/host/hosts.ts";
 import { planFormats } from "../core/plan/plan.ts";
 
 /** As core/plan/run-event has them; written out, since the schemas there take time to load. */
@@ -63,6 +64,11 @@ const attempt: OptionRow = {
   flags: "--attempt <number>",
   what: "that attempt at the phase, not the last",
   number: true,
+};
+
+const trustTracker: OptionRow = {
+  flags: "--trust-sha256 <hash>",
+  what: "in CI: start the repository's own MCP server if this is its hash",
 };
 
 const flowOptions: readonly OptionRow[] = [
@@ -321,6 +327,11 @@ export const commandTable: readonly CommandRow[] = [
       { flags: "--from <phase>", what: "this phase and all that come after it" },
       { flags: "--only <phase...>", what: "only these phases" },
       { flags: "--branch <name>", what: "publish to this branch instead of the one checked out" },
+      {
+        flags: "--pr",
+        what: "push what a complete run made (to --branch, or autodev/<plan>) and open a pull request; GITHUB_TOKEN",
+      },
+      { flags: "--into <branch>", what: "what the pull request goes into (the default branch)" },
       { flags: "--review", what: "publish nothing before you have said so" },
       { flags: "--detach", what: "go on in the background; autodev attach shows it" },
       {
@@ -353,6 +364,10 @@ export const commandTable: readonly CommandRow[] = [
         flags: "--trust-sha256 <hash>",
         what: "in CI: run the repository's commands if this is their hash",
       },
+      {
+        flags: "--github",
+        what: "in a step of GitHub Actions: a summary, outputs and annotations, as its runner reads them",
+      },
       noLive,
       noInput,
       decide,
@@ -363,6 +378,7 @@ export const commandTable: readonly CommandRow[] = [
       "autodev build docs/feature-plan.md --commit=message-only",
       "autodev build docs/feature-plan.md --dry-run",
       "autodev build docs/feature-plan.md --only 2A 2B --jobs 4",
+      "autodev build docs/feature-plan.md --commit=auto --pr",
     ],
     shape: "build",
   },
@@ -563,6 +579,12 @@ export const commandTable: readonly CommandRow[] = [
     shape: ["event", "phase-log"],
   },
   {
+    name: "mcp",
+    group: "care",
+    what: "serve your own agent over MCP on standard input and output (a host starts this)",
+    examples: ["autodev mcp", "claude mcp add autodev -- autodev mcp"],
+  },
+  {
     name: "doctor",
     group: "care",
     what: "find damage and name the one command that mends it",
@@ -579,6 +601,37 @@ export const commandTable: readonly CommandRow[] = [
     ],
     examples: ["autodev doctor", "autodev doctor --fix", "autodev doctor --fix --take ours"],
     shape: "doctor",
+  },
+  {
+    name: "init",
+    group: "care",
+    what: "make autodev known to the agents that you work inside of: its MCP server, /autodev, /autobuild, a few lines in AGENTS.md",
+    options: [
+      {
+        flags: "--hosts <names>",
+        what: `for these, with commas between them (default: those that are found): ${hostNames.join(", ")}`,
+      },
+      {
+        flags: "--autobuild <choice>",
+        what: "whether .autobuild/ goes into git: not at all, or all but its logs",
+        choices: ["ignore", "track"],
+      },
+      { flags: "--remove", what: "take away what init has written; each file is as it was before" },
+      { flags: "--dry-run", what: "show each file and the lines that would change; write nothing" },
+      { flags: "-y, --yes", what: "do not ask: the hosts that are found; what differs is left" },
+      {
+        flags: "--no-input",
+        what: "never ask; what has to be said is named, and nothing is written",
+      },
+      json,
+      noColor,
+    ],
+    examples: [
+      "autodev init",
+      "autodev init --yes --hosts claude,codex --autobuild=ignore",
+      "autodev init --remove --dry-run",
+    ],
+    shape: "init",
   },
   {
     name: "agents",
@@ -608,6 +661,30 @@ export const commandTable: readonly CommandRow[] = [
     ],
     examples: ["autodev agents test apply", "autodev agents test claude --json"],
     shape: "agents-test",
+  },
+  {
+    name: "tracker",
+    group: "care",
+    what: "show which tracker is used and how it was found, what is pending, and what was created there",
+    options: [json, noColor],
+    examples: ["autodev tracker", "autodev tracker --json"],
+    shape: "tracker",
+  },
+  {
+    name: "tracker sync",
+    group: "care",
+    what: "create in the tracker what is pending, and call the files of tasks by its ids",
+    options: [trustTracker, noInput, json, noColor],
+    examples: ["autodev tracker sync"],
+    shape: "tracker-sync",
+  },
+  {
+    name: "tracker tools",
+    group: "care",
+    what: "connect to the tracker, and show by which of its tools each thing would be done",
+    options: [trustTracker, noInput, json, noColor],
+    examples: ["autodev tracker tools"],
+    shape: "tracker-tools",
   },
   {
     name: "clean",
@@ -655,6 +732,12 @@ export const environmentTable: readonly (readonly [string, string])[] = [
     "1: process groups and a reaper instead of namespaces; nothing is hidden. own: bubblewrap",
   ],
   ["CI", "never ask, no live view"],
+  ["GITHUB_TOKEN", "with --pr: pushes and opens it; no agent and no gate is given it. Or GH_TOKEN"],
+  ["GITHUB_REPOSITORY", "with --pr: owner/name, where origin does not tell"],
+  ["GITHUB_SERVER_URL", "with --pr: the server that the token is for, if not https://github.com"],
+  ["GITHUB_API_URL", "with --pr: that server's REST API"],
+  ["GITHUB_STEP_SUMMARY", "with --github: the file that the summary goes to"],
+  ["GITHUB_OUTPUT", "with --github: the file that outputs go to"],
 ];
 
 /** What we set for others: agents, gates and a notify.command read it. */

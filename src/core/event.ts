@@ -5,7 +5,10 @@
  */
 import { z } from "zod";
 import { effects } from "./decision.ts";
+import { Lease } from "./lease.ts";
+import { AgentResult } from "./plan/result.ts";
 import { runEvents } from "./plan/run-event.ts";
+import { trackerEvents } from "./tracker/tracker-event.ts";
 
 const SubStep = z.object({
   phase: z.int().min(0),
@@ -116,6 +119,23 @@ const SkillUsageCounted = z.object({
   tokens: z.number().min(0),
   cost: z.number().min(0).exactOptional(),
 });
+/** Somebody has come for the session's work, until then; again: for longer, or somebody else. */
+const SkillLeased = z.object({
+  type: z.literal("skill-leased"),
+  session: z.int().min(1),
+  lease: Lease,
+  /** What he has to know besides: it is told again to whoever takes over. */
+  notes: z.array(z.string()),
+  /** Of a suite: a person had confirmed its configuration before. */
+  confirmed: z.boolean().exactOptional(),
+});
+/** Whoever had come for it says how it went. */
+const SkillReported = z.object({
+  type: z.literal("skill-reported"),
+  session: z.int().min(1),
+  epoch: z.int().min(1),
+  result: AgentResult,
+});
 /** How a session ended; what follows from it stands in the events beside it. */
 const SkillEnded = z.object({
   type: z.literal("skill-ended"),
@@ -195,7 +215,6 @@ const SessionEnded = z.object({
 });
 const BlockerRaised = z.object({ type: z.literal("blocker-raised"), text: z.string() });
 const BlockerCleared = z.object({ type: z.literal("blocker-cleared"), text: z.string() });
-const TrackerChosen = z.object({ type: z.literal("tracker-chosen"), tracker: z.string() });
 
 /** The project's settings say how much the state file tells. */
 const SectionsChosen = z.object({
@@ -273,6 +292,8 @@ export const Event = z.discriminatedUnion("type", [
   SkillStarted,
   SkillSessionOpened,
   SkillUsageCounted,
+  SkillLeased,
+  SkillReported,
   SkillEnded,
   BatchReported,
   TasksRan,
@@ -281,12 +302,12 @@ export const Event = z.discriminatedUnion("type", [
   SessionEnded,
   BlockerRaised,
   BlockerCleared,
-  TrackerChosen,
   SectionsChosen,
   DecisionAsked,
   DecisionAnswered,
   DecisionWithdrawn,
   JournalRepaired,
+  ...trackerEvents,
   ...runEvents,
 ]);
 export type Event = z.infer<typeof Event>;

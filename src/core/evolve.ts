@@ -11,6 +11,7 @@ import { renderStateFile } from "./flow/render.ts";
 import type { FlowState, Sections } from "./flow/state.ts";
 import { oneLine } from "./flow/state-file.ts";
 import { evolveRun, type PlanRun } from "./plan/progress.ts";
+import { evolveTracking, type Tracking } from "./tracker/ledger.ts";
 
 /** The bytes that later renderings are edits of, and how that file is written. */
 export interface AdoptedFile {
@@ -34,6 +35,8 @@ export interface ProjectState {
   readonly decisions: Readonly<Record<string, Decision>>;
   /** Runs of plans, by their id; the last one is the current one. */
   readonly runs?: Readonly<Record<string, PlanRun>>;
+  /** What was done in a tracker. */
+  readonly tracking?: Tracking;
 }
 
 export const nothingYet: ProjectState = { decisions: {} };
@@ -86,8 +89,15 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
       const before = state.runs?.[event.run];
       const run = evolveRun(before, event);
       if (run && run !== before) return { ...state, runs: { ...state.runs, [event.run]: run } };
-      if (flow === state.flow && course === state.course) return state;
-      return { ...state, ...(flow && { flow }), ...(course && { course }) };
+      const tracking = evolveTracking(state.tracking, event);
+      if (flow === state.flow && course === state.course && tracking === state.tracking)
+        return state;
+      return {
+        ...state,
+        ...(flow && { flow }),
+        ...(course && { course }),
+        ...(tracking && { tracking }),
+      };
     }
   }
 }

@@ -6,6 +6,7 @@ import { SandboxSettings, stricter } from "./agent/sandbox.ts";
 import { sizePattern } from "./keep.ts";
 import { NotifySettings, QuietHours } from "./notice.ts";
 import { commitModes } from "./plan/run-event.ts";
+import type { TrackerSettings } from "./tracker/servers.ts";
 
 const most = z.union([z.number().positive(), z.literal(false)]).exactOptional();
 const CapSettings = z.strictObject({
@@ -147,6 +148,34 @@ export const Settings = z.strictObject({
     })
     .exactOptional()
     .describe("How flows are carried out."),
+  tracker: z
+    .union([
+      z.string().min(1),
+      z.strictObject({
+        use: z
+          .string()
+          .min(1)
+          .exactOptional()
+          .describe("`jira`, `ado`, `github`, `linear`, an MCP server's name, or `local`."),
+        project: z
+          .string()
+          .min(1)
+          .exactOptional()
+          .describe("Where items go: a key, a name, `owner/repository`, a team."),
+        site: z.string().min(1).exactOptional().describe("Of Jira: the cloud id, or its address."),
+        epic_type: z.string().min(1).exactOptional().describe("What an epic is called there."),
+        task_type: z.string().min(1).exactOptional().describe("What a task is called there."),
+        done_state: z.string().min(1).exactOptional().describe("The state of what is done."),
+        search_lag_seconds: z
+          .number()
+          .min(0)
+          .max(600)
+          .exactOptional()
+          .describe("So long a search there may not see what was created."),
+      }),
+    ])
+    .exactOptional()
+    .describe("Where epics and tasks are created; alone, what to `use`."),
   build: z
     .strictObject({
       commit: z.enum(commitModes).exactOptional(),
@@ -158,6 +187,12 @@ export const Settings = z.strictObject({
         .positive()
         .exactOptional()
         .describe("An agent that has been silent for so long is taken for dead; 20."),
+      lease_minutes: z
+        .number()
+        .positive()
+        .max(7 * 24 * 60)
+        .exactOptional()
+        .describe("An agent of yours that came for work has it for so long without a word; 30."),
       quiet: QuietHours.exactOptional().describe(
         "No attempt begins in these hours: your quota is yours.",
       ),
@@ -167,6 +202,10 @@ export const Settings = z.strictObject({
   notify: NotifySettings.exactOptional().describe("Who hears of a run that needs people, and how."),
 });
 export type Settings = z.infer<typeof Settings>;
+
+/** Its short form means what to use. */
+export const trackerSettings = ({ tracker }: Pick<Settings, "tracker">): TrackerSettings =>
+  typeof tracker === "string" ? { use: tracker } : (tracker ?? {});
 
 /**
  * What a person may settle for all projects, in a file of their own. Not what a project is checked

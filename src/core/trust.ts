@@ -10,7 +10,16 @@
  * 3. A difference never hides: what looks alike is spelt out, what is left out is counted.
  */
 export interface SurfaceEntry {
-  readonly kind: "gate" | "setup" | "plan" | "agent" | "notify" | "script" | "hook";
+  readonly kind:
+    | "gate"
+    | "setup"
+    | "plan"
+    | "agent"
+    | "notify"
+    | "tracker"
+    | "tool"
+    | "script"
+    | "hook";
   readonly name: string;
   readonly text: string;
 }
@@ -40,6 +49,8 @@ const kinds: ReadonlySet<unknown> = new Set<SurfaceEntry["kind"]>([
   "plan",
   "agent",
   "notify",
+  "tracker",
+  "tool",
   "script",
   "hook",
 ]);
@@ -451,7 +462,7 @@ function grouped(surface: Surface): Map<string, SurfaceEntry[]> {
   return groups;
 }
 
-const kindOrder = ["setup", "gate", "plan", "agent", "notify", "hook", "script"];
+const kindOrder = "setup gate plan agent notify tracker tool hook script".split(" ");
 
 function byKind(a: string, b: string): number {
   const [one, other] = [a, b].map((key) => kindOrder.indexOf((JSON.parse(key) as [string])[0]));
@@ -472,11 +483,14 @@ const titleOf = ({ kind, name }: SurfaceEntry): string => `${kind} ${plain(name)
 
 const mostLines = 60;
 
+/** Of these, the lines that differ are shown; all else is shown whole. */
+const isLong = ({ kind }: SurfaceEntry): boolean => kind === "script" || kind === "tool";
+
 function told(sign: "+" | "-", entry: SurfaceEntry, withText: boolean): string[] {
   const title = `${sign} ${titleOf(entry)}`;
   if (entry.text.startsWith(unreadable)) return [`${title} (${plain(entry.text.slice(1))})`];
   const lines = linesOf(entry.text);
-  if (entry.kind === "script") {
+  if (isLong(entry)) {
     const head = `${title} (${lines.length === 1 ? "1 line" : `${lines.length} lines`})`;
     if (!withText) return [head];
     return [head, ...capped(lines.map((line) => `    ${sign} ${clipped(line, 0)}`))];
@@ -492,16 +506,15 @@ function changedLines(was: SurfaceEntry, is: SurfaceEntry): string[] {
     return [`- ${plain(size(was))}`, `+ ${plain(size(is))}`];
   }
   const [from, to] = [linesOf(was.text), linesOf(is.text)];
-  const lines =
-    is.kind === "script"
-      ? lineDifference(from, to)
-      : [...from.map((line) => `- ${plain(line)}`), ...to.map((line) => `+ ${plain(line)}`)];
+  const lines = isLong(is)
+    ? lineDifference(from, to)
+    : [...from.map((line) => `- ${plain(line)}`), ...to.map((line) => `+ ${plain(line)}`)];
   if (was.text.endsWith("\n") !== is.text.endsWith("\n")) {
     lines.push(
       `the last line ${is.text.endsWith("\n") ? "now ends" : "no longer ends"} in a newline`,
     );
   }
-  return is.kind === "script" ? capped(lines) : lines;
+  return isLong(is) ? capped(lines) : lines;
 }
 
 /** The lines that differ, under the number of the first of each group. */

@@ -7,12 +7,14 @@ import { askAboutAgent, askAboutBudget } from "../activities/ask-agent.ts";
 import { beginAttempt, workOn } from "../activities/attempt-phase.ts";
 import { takeBaseline } from "../activities/baseline.ts";
 import { hear } from "../activities/hear.ts";
+import { awaitReport, isGone, lendPhase, takeBack, takeIn } from "../activities/lend-phase.ts";
 import type { OpenSite } from "../activities/open-run.ts";
 import { publishPhase, publishRun, review } from "../activities/publish.ts";
-import type { RunSite } from "../activities/run-site.ts";
+import type { Pull, RunSite } from "../activities/run-site.ts";
 import { recordRun } from "../activities/show-run.ts";
 import { landPhase, verifyPhase } from "../activities/verify-phase.ts";
 import { type Result, succeed } from "../core/failure.ts";
+import { type Lease, type LeaseStanding, leaseStanding } from "../core/lease.ts";
 import { minutesOfQuiet } from "../core/notice.ts";
 import type { Limits, Move } from "../core/plan/next-moves.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
@@ -25,8 +27,10 @@ export async function runLocally(site: OpenSite): Promise<RunOutcome> {
   const calledOff = new AbortController();
   const hearing = hear(site);
   const asked = AbortSignal.any([site.signal, hearing.signal]);
+  let hasLent = false;
   const at: RunSite = {
     ...site,
+    ...(site.pull && { pull: { ...site.pull, lent: lends(site.pull, () => (hasLent = true)) } }),
     signal: AbortSignal.any([asked, calledOff.signal]),
     killNow: AbortSignal.any([site.killNow, hearing.killNow]),
     note: noted.add,
@@ -47,6 +51,7 @@ export async function runLocally(site: OpenSite): Promise<RunOutcome> {
       ...quietUntil(site),
       stopping: asked.aborted,
       finishing: hearing.isFinishing(),
+      ...lending(site, hasLent),
     }),
     perform: (move, run) => perform(at, move, run),
     async record(events) {
@@ -80,6 +85,30 @@ export async function runLocally(site: OpenSite): Promise<RunOutcome> {
   if (rest.length > 0 && !outcome.refused) await record(rest);
   return outcome;
 }
+
+/**
+ * With somebody who comes for work: he gets one phase, and nothing else begins; what he reports is
+ * carried to its end. Without: what others have come for is waited for.
+ */
+function lending({ project, pull, limits }: OpenSite, hasLent: boolean): Partial<Limits> {
+  const now = project.world.now();
+  const leased = (lease: Lease): LeaseStanding => leaseStanding(lease, now, isGone, pull?.puller);
+  if (!pull) return { leased, awaits: limits.wait };
+  const isOver = hasLent || !pull.fetches;
+  return {
+    jobs: 1,
+    wait: false,
+    leased: (lease) => (isOver && leased(lease) === "ours" ? "theirs" : leased(lease)),
+    ...(isOver && { only: new Set<string>() }),
+  };
+}
+
+const lends =
+  (pull: Pull, mark: () => void): Pull["lent"] =>
+  (work) => {
+    mark();
+    pull.lent(work);
+  };
 
 /** What happens while moves are under way, until somebody can put it on record. */
 function notebook(): {
@@ -129,7 +158,13 @@ async function perform(site: RunSite, move: Move, run: PlanRun): Promise<Perform
     case "begin":
       return beginAttempt(site, move, run);
     case "work":
-      return workOn(site, move, run);
+      return site.pull ? lendPhase(site, move, run) : workOn(site, move, run);
+    case "take-in":
+      return takeIn(site, move, run);
+    case "take-back":
+      return takeBack(site, move, run);
+    case "await-report":
+      return awaitReport(site, move);
     case "verify":
       return verifyPhase(site, move, run);
     case "land":

@@ -79,6 +79,19 @@ export function ourStart(): number {
  * Those, their children and children's children, the elders first: a shell that lives on would say
  * that its child was killed. Never ourselves or those that we descend from.
  */
+/** Whether that very process lives: a number is given to others in time. */
+export function isAlive({ pid, started }: Pick<Living, "pid" | "started">): boolean {
+  if (process.platform === "linux") {
+    const [found] = fromProc(pid);
+    return found !== undefined && (started === 0 || found.started === started);
+  }
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
 export function withDescendants(
   table: readonly Living[],
   isOne: (each: Living) => boolean,

@@ -27,9 +27,10 @@ export const tasks: Format = {
     const parsed = input.documents();
     if (!parsed.ok) return parsed;
     const table = parsed.value.find(({ file }) => tableFile.test(file));
-    const rows = table ? rowsOf(table) : [];
     const files = parsed.value.filter(({ file }) => taskFile.test(file));
-    const cards = files.map((document) => cardOf(document, rows));
+    const now = firstNames(files);
+    const rows = table ? rowsOf(table, now) : [];
+    const cards = files.map((document) => cardOf(document, rows, now));
     const order = new Map(rows.map((row, index) => [row.id, index]));
     cards.sort(
       (a, b) =>
@@ -79,6 +80,38 @@ const shortId = (written: string): string =>
   /^(?:[A-Za-z][A-Za-z0-9]*-\d+|\d+)(?=_|$)/u.exec(written)?.[0] ?? written;
 const idOf = (written: string): string => normaliseId(shortId(written));
 
+/** A mention as it is written, and by which id it is meant. */
+type Meant = (written: string) => string;
+
+/**
+ * A task that a tracker has given an id keeps its first name (`**Alias**`, or what `**Task**` says):
+ * whoever mentions that means this task. A number that two have had stands for neither; a task that
+ * is called so today goes before one that was.
+ */
+function firstNames(files: readonly Document[]): Meant {
+  const today = new Set<string>();
+  const bases = new Set<string>();
+  const names = new Map<string, string>();
+  const numbers = new Map<string, Set<string>>();
+  for (const document of files) {
+    const base = taskFile.exec(document.file)?.[2] ?? "";
+    today.add(idOf(base));
+    bases.add(base);
+    const fields = fieldsOf(document);
+    for (const name of ["alias", "task"].flatMap((key) => fields.get(key)?.text ?? [])) {
+      if (idOf(name) === idOf(base)) continue;
+      names.set(name, shortId(base));
+      numbers.set(shortId(name), (numbers.get(shortId(name)) ?? new Set()).add(shortId(base)));
+    }
+  }
+  return (written) => {
+    const number = shortId(written);
+    const [only, ...others] = numbers.get(number) ?? [];
+    const meant = others.length === 0 && !today.has(idOf(number)) ? only : undefined;
+    return (bases.has(written) ? undefined : names.get(written)) ?? meant ?? number;
+  };
+}
+
 interface Row {
   readonly id: string;
   readonly written: string;
@@ -88,7 +121,7 @@ interface Row {
   readonly estimate?: Said;
 }
 
-function rowsOf(document: Document): Row[] {
+function rowsOf(document: Document, meant: Meant): Row[] {
   const tables = document.blocks.filter((block): block is Table => block.kind === "table");
   return tables.flatMap((table) => {
     const heads = table.header.map((cell) => document.plain(cell));
@@ -107,7 +140,7 @@ function rowsOf(document: Document): Row[] {
       const said = (index: number): Said | undefined => {
         const cell = row.cells[index];
         return cell
-          ? { text: withShortIds(text(index)), place: document.place(cell), where: "table" }
+          ? { text: withShortIds(text(index), meant), place: document.place(cell), where: "table" }
           : undefined;
       };
       const written = text(idAt).replace(/\.md$/u, "");
@@ -118,8 +151,8 @@ function rowsOf(document: Document): Row[] {
       ];
       return [
         {
-          id: idOf(written),
-          written: shortId(written),
+          id: idOf(meant(written)),
+          written: meant(written),
           name: text(nameAt) || written,
           place: document.place(row),
           ...(dependsOn ? { said: dependsOn } : {}),
@@ -131,14 +164,14 @@ function rowsOf(document: Document): Row[] {
 }
 
 /** Notes in brackets and the names behind the ids say nothing about the order. */
-const withShortIds = (text: string): string =>
+const withShortIds = (text: string, meant: Meant): string =>
   text
     .replace(/\([^()]*\)/gu, "")
     .split(/[,;]\s*/u)
-    .map((each) => shortId(each.trim()))
+    .map((each) => meant(each.trim()))
     .join(", ");
 
-function cardOf(document: Document, rows: readonly Row[]): Card {
+function cardOf(document: Document, rows: readonly Row[], meant: Meant): Card {
   const [, folder = "", base = ""] = taskFile.exec(document.file) ?? [];
   const written = shortId(base);
   const row = rows.find(({ id }) => id === idOf(written));
@@ -154,7 +187,13 @@ function cardOf(document: Document, rows: readonly Row[]): Card {
     fixed: true,
   };
   const listed = own
-    ? [{ ...own, text: withShortIds(own.text.split(/\.\s/u)[0] ?? ""), loose: true as const }]
+    ? [
+        {
+          ...own,
+          text: withShortIds(own.text.split(/\.\s/u)[0] ?? "", meant),
+          loose: true as const,
+        },
+      ]
     : [];
   return {
     document,
@@ -162,7 +201,7 @@ function cardOf(document: Document, rows: readonly Row[]): Card {
     name:
       fields.get("name")?.text ||
       (heading?.kind === "heading" ? cleanName(document.plain(heading.content)) : base),
-    aliases: [base],
+    aliases: [base, ...["alias", "task"].flatMap((key) => fields.get(key)?.text ?? [])],
     dependsOn: [...(row?.said ? [row.said] : []), ...listed],
     status: [status],
     estimate: [...(row?.estimate ? [row.estimate] : []), ...(complexity ? [complexity] : [])],

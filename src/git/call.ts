@@ -139,7 +139,9 @@ function environment(
 /** `starters`: for whoever calls it all the time. */
 export function openGit(place: GitPlaceOfWork, { starters = 0 } = {}): Git {
   const own = starters > 0 ? createStarters(starters) : undefined;
-  const start = own?.start ?? here;
+  let calls = 0;
+  const start: Starters["start"] = (call) =>
+    own && ++calls > fewCalls ? own.start(call) : here(call);
   const watch = configWatch(start);
   const pipes = new Map<string, Pipes>();
   const answers = new Map<string, { readonly stamp: string; readonly text: string }>();
@@ -198,6 +200,9 @@ export function openGit(place: GitPlaceOfWork, { starters = 0 } = {}): Git {
 }
 
 const isOfObjects = /^GIT_(?:ALTERNATE_)?OBJECT_/;
+
+/** A run of a phase or two is over before starters of its own would have paid for themselves. */
+const fewCalls = 80;
 
 const pipesOptions = (place: GitPlaceOfWork, env: Readonly<Record<string, string>>) => ({
   scratch: path.join(place.commonDir, "autodev", "scratch"),

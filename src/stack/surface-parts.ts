@@ -1,5 +1,5 @@
 /** Of manifests that many concerns share: which parts define what the gates do. */
-import { readToml } from "./toml.ts";
+import { readToml } from "../core/toml.ts";
 import { baseName, canonical, isObject, readJson } from "./tree.ts";
 
 interface Shared {

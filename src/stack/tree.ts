@@ -1,5 +1,5 @@
 /** A project's files as detection sees them: names first, texts only of what is asked for. */
-import { readToml, type Toml } from "./toml.ts";
+import { readToml, type Toml } from "../core/toml.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {

@@ -87,15 +87,18 @@ function pathFor(path) {
 
 const allTasks = () => [...namesLike("02_tasks/todo/*.md"), ...namesLike("02_tasks/done/*.md")];
 
+/** Also behind a tracker's letters. */
+const numberIn = (name) => Number(/\d+/.exec(name)?.[0] ?? 0);
+
 function nextNumber() {
-  const last = Math.max(0, ...allTasks().map((name) => Number.parseInt(name, 10)));
+  const last = Math.max(0, ...allTasks().map(numberIn));
   return String(last + 1).padStart(2, "0");
 }
 
 /** Named after its number, so that no two are about the same files. */
 function taskText(name, waitsFor) {
   const id = name.replace(/\.md$/, "");
-  const what = `part${Number.parseInt(id, 10)}`;
+  const what = `part${numberIn(id)}`;
   const component = mode === "tests-only" ? "Blackbox Tests" : "01_core";
   return [
     `# ${id}`,
@@ -127,7 +130,7 @@ function writeTasks() {
   const [first] = namesLike("02_tasks/todo/*.md");
   // Whoever puts tasks right makes new ones only where there are none.
   if (first === undefined || (skill === "implement" && !first.endsWith("_first.md"))) return;
-  const number = Number.parseInt(first, 10);
+  const number = numberIn(first);
   for (const [at, name] of ["second", "third"].entries()) {
     const id = String(number + 1 + at).padStart(2, "0");
     const path = `_docs/02_tasks/todo/${id}_${name}.md`;
@@ -162,6 +165,9 @@ function dependenciesTable() {
   ].join("\n");
 }
 
+/** Of a table's cells, those that somebody reads. */
+const usual = { Epic: "E1", Tracker: "pending" };
+
 function contentFor({ sections = [], columns = [], fields = [], says, mentions, column }) {
   const lines = [`# ${skill} ${mode ?? ""} of step ${step}`, "", "What it is about.", ""];
   for (const field of fields)
@@ -176,7 +182,8 @@ function contentFor({ sections = [], columns = [], fields = [], says, mentions, 
       `| ${columns.join(" | ")} |`,
       `|${columns.map(() => "---").join("|")}|`,
       ...(mentions === undefined ? ["x"] : namesLike(mentions)).map(
-        (each) => `| ${columns.map((name) => (name === column ? each : "x")).join(" | ")} |`,
+        (each) =>
+          `| ${columns.map((name) => (name === column ? each : (usual[name] ?? "x"))).join(" | ")} |`,
       ),
     );
   }

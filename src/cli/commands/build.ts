@@ -1,14 +1,18 @@
 /** `autodev build PLAN`: runs a plan, phase by phase, and says how it went. */
 import type { Forecast } from "../../core/agent/forecast.ts";
 import type { SandboxMode } from "../../core/agent/sandbox.ts";
+import { type Failure, succeed } from "../../core/failure.ts";
 import type { CommitMode } from "../../core/plan/run-event.ts";
-import { type BuildOptions, openProject, previewBuild } from "../../project.ts";
+import { branchFor } from "../../core/pull-request.ts";
+import { type BuildOptions, mayRequestPull, openProject, previewBuild } from "../../project.ts";
 import { buildAndTell, exitCodeOf, summaryOf, tellSummary } from "../building.ts";
 import { detach } from "../detach.ts";
-import { print, printJson, printJsonLine } from "../output.ts";
+import { beginStep, type Ended } from "../github-step.ts";
+import { print, printError, printJson, printJsonLine } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { previewLines } from "../render/run.ts";
 import { styleFor } from "../render/style.ts";
+import { requestedLines, requestFor } from "../requesting.ts";
 import type { BuildPreviewOutput } from "../shapes.ts";
 
 export interface BuildCommandOptions {
@@ -36,6 +40,9 @@ export interface BuildCommandOptions {
   retry?: { readonly phase: string; readonly note?: string };
   live?: boolean;
   detach?: boolean;
+  github?: boolean;
+  pr?: boolean;
+  into?: string;
 }
 type Options = BuildCommandOptions;
 
@@ -56,7 +63,12 @@ export async function run(plan: string | undefined, options: Options): Promise<n
     const message = "--jobs and --attempts are at least 1";
     return reportFailure({ code: "usage", message }, json);
   }
-  const wanted: BuildOptions = { plan, ...given(options) };
+  if (options.detach && (options.github || options.pr)) {
+    const message = "--github and --pr tell how a run ended; --detach does not wait for that";
+    return reportFailure({ code: "usage", message }, json);
+  }
+  const branch = options.branch ?? (options.pr ? branchFor(plan) : undefined);
+  const wanted: BuildOptions = { plan, ...given(options), ...(branch !== undefined && { branch }) };
   if (options.dryRun) return preview(wanted, options);
   return options.detach ? detach(wanted, options) : buildIt(wanted, options);
 }
@@ -71,18 +83,50 @@ function given(options: Options): Omit<BuildOptions, "plan"> {
     color: _____,
     live: ______,
     detach: _______,
+    github: ________,
+    pr: _________,
+    into: __________,
     ...rest
   } = options;
   return rest;
 }
 
 async function buildIt(wanted: BuildOptions, options: Options): Promise<number> {
+  const step = options.github ? beginStep(process.cwd()) : undefined;
+  if (step && !step.ok) return reportFailure(step.failure, options.json === true);
+  const { code, ...told } = await buildAndRequest(process.cwd(), wanted, options);
+  step?.value.end(told, code);
+  return code;
+}
+
+async function buildAndRequest(
+  cwd: string,
+  wanted: BuildOptions,
+  options: Options,
+): Promise<Ended & { readonly code: number }> {
   const json = options.json === true;
-  const built = await buildAndTell(process.cwd(), wanted, options);
-  if (!built.ok) return reportFailure(built.failure, json, { oneLine: true });
-  if (json) printJsonLine(summaryOf(built.value));
+  const refused = (failure: Failure): Ended & { readonly code: number } => ({
+    code: reportFailure(failure, json, { oneLine: true }),
+    failure,
+    said: [],
+  });
+  // Before hours of work, not after them.
+  const ready = options.pr ? await mayRequestPull(cwd) : succeed(undefined);
+  if (!ready.ok) return refused(ready.failure);
+  const built = await buildAndTell(cwd, wanted, options);
+  if (!built.ok) return refused(built.failure);
+  const { run, said } = built.value;
+  const { pr, into } = options;
+  const branch = wanted.branch ?? "";
+  const requested = pr ? await requestFor(cwd, run, { branch, into }) : undefined;
+  const pull = requested?.ok && requested.value.is !== "none" ? requested.value : undefined;
+  if (json) printJsonLine(summaryOf(built.value, pull));
   else tellSummary(built.value, styleFor(options.color));
-  return exitCodeOf(built.value.run);
+  const more = requested?.ok ? requestedLines(requested.value) : [];
+  for (const line of more) printError(line);
+  if (requested && !requested.ok) return { ...refused(requested.failure), run, said };
+  const told = { run, said: [...said, ...more], ...(pull && { pullRequest: pull.url }) };
+  return { ...told, code: exitCodeOf(run) };
 }
 
 const forecastOutput = ({

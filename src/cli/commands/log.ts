@@ -108,7 +108,19 @@ export function sentence(event: RecordedEvent): string {
     case "blocker-cleared":
       return `no longer blocked: ${event.text}`;
     case "tracker-chosen":
-      return `tracker: ${event.tracker}`;
+      return `tracker: ${event.tracker}${event.why === undefined ? "" : ` (${event.why})`}`;
+    case "tracker-opened":
+      return `tracker ${event.server} answers, and somebody is logged in`;
+    case "tracker-refused":
+      return `tracker ${event.server} cannot be used: ${event.why}`;
+    case "effect-intended":
+      return `about to ${event.does} ${event.kind} ${event.of} (${event.key})`;
+    case "effect-receipted":
+      return `${event.kind} ${event.of} is ${event.id}${event.does === "create" ? "" : `: ${event.does} done`}`;
+    case "effect-deferred":
+      return `${event.kind} ${event.of} is left for later: ${event.why}`;
+    case "step-tracked":
+      return `step ${event.step} is in the tracker ${event.tracker}: ${event.created} created, ${event.pending} pending`;
     case "sections-chosen":
       return `the state file tells ${event.sections === "full" ? "its whole history" : "only the position"}`;
     case "decision-asked":
@@ -137,6 +149,16 @@ function runSentence(event: RecordedEvent): string {
       return "run resumed";
     case "plan-reread":
       return `the plan was changed: ${event.changes.join("; ")}`;
+    case "attempt-leased":
+      return `phase ${event.phase}: attempt ${event.attempt} is with ${event.lease.by} until ${event.lease.until}`;
+    case "attempt-reported":
+      return `phase ${event.phase}: attempt ${event.attempt} reported as ${event.result.status}`;
+    case "lent-tree-kept":
+      return `phase ${event.phase}: the work tree of attempt ${event.attempt} is back${event.ref === undefined ? "" : `, kept at ${event.ref}`}`;
+    case "skill-leased":
+      return `session ${event.session} is with ${event.lease.by} until ${event.lease.until}`;
+    case "skill-reported":
+      return `session ${event.session} reported as ${event.result.status}`;
     case "attempt-started":
       return `phase ${event.phase}: attempt ${event.attempt} started${byWhom(event)}`;
     case "session-opened":

@@ -32,6 +32,8 @@ const codeFor: { [Code in FailureCode as ExitOf<Code> extends 1 ? never : Code]:
   "busy-repository": exitCodes.blocked,
   untrusted: exitCodes.decision,
   "run-halted": exitCodes.blocked,
+  "lease-lost": exitCodes.blocked,
+  "tracker-unavailable": exitCodes.blocked,
 };
 
 /** Only where there is no way out of its own, and more to say than the message does. */

@@ -185,8 +185,8 @@ export const knownAgents: readonly KnownAgent[] = [
           holds: "lastLoggedInUser",
         },
       ],
-      // It takes any token of GitHub's; whether that one may use Copilot is known there only.
-      perhaps: { variables: ["GH_TOKEN", "GITHUB_TOKEN"], files: [] },
+      // It would take GH_TOKEN and GITHUB_TOKEN too, which no agent is given.
+      perhaps: { variables: [], files: [] },
     },
     install: "npm install --global @github/copilot",
     logIn: "copilot login",

@@ -2,10 +2,57 @@
 import type { Trouble } from "./explained.ts";
 
 export const decisionKinds = {
+  "which-tracker": {
+    what: "several trackers are configured, and items go into one",
+    causes: ["several MCP servers of trackers in `.mcp.json` or your agents' settings"],
+    wayOut: [
+      "A, B …: that one, for this project from now on",
+      "the last: none; tasks are saved locally, and `autodev tracker sync` creates them later",
+      "`tracker:` in `.autodev/config.yaml` goes before the answer",
+    ],
+  },
+  "tracker-auth": {
+    what: "the tracker cannot be used: nobody is logged in, or it does not answer",
+    causes: ["a token that has expired", "its server does not start", "no network"],
+    wayOut: [
+      "A: try again, when you have logged in or mended it",
+      "B: go on without; tasks are saved locally, and `autodev tracker sync` creates them later",
+    ],
+  },
+  "tracker-tools": {
+    what: "what the tracker's tools say of themselves is not what it was",
+    causes: ["a new version of its server", "a server that somebody has tampered with"],
+    wayOut: [
+      "A: use them as they are now; the difference is shown",
+      "B: go on without a tracker",
+      "C: stop, and look at the server first",
+    ],
+  },
   clean: {
     what: "`autodev clean` would remove something that may be somebody's work",
     causes: ["`--rescue`: copies that were put aside", "`--force-shells`: trees that you changed"],
     wayOut: ["A: it is removed for good", "B: nothing is removed; `--dry-run` lists what would go"],
+  },
+  "init-hosts": {
+    what: "`autodev init` wants to know inside of which agents it shall be called",
+    causes: ["`--hosts` names none"],
+    wayOut: [
+      "A: those that were found, by their files here or on PATH",
+      "B: all that are known; C: stop, and nothing is written",
+    ],
+  },
+  "init-autobuild": {
+    what: "`autodev init` wants to know whether what a run shows in `.autobuild/` goes into git",
+    causes: ["`.gitignore` does not say, and neither does `--autobuild`"],
+    wayOut: [
+      "A: it stays out of git; the truth is in the journal, and every commit has its evidence",
+      "B: all but its logs may be committed; C: stop, and nothing is written",
+    ],
+  },
+  "init-replace": {
+    what: "where `autodev init` would write, something else stands under the same name",
+    causes: ["another server called autodev", "a file or a block of ours that somebody changed"],
+    wayOut: ["A: it stays, and the rest is written", "B: it is replaced by ours"],
   },
   "dirty-tree": {
     what: "the tree has changes that are not committed, and a run needs something to build on",

@@ -45,6 +45,21 @@ export const failureTable = {
       "of a moved folder that is yours: the `git … config core.worktree` that the message shows",
     ],
   },
+  "host-file-invalid": {
+    exit: 1,
+    what: "a file that `autodev init` has to add a line to cannot be read, so nothing was written anywhere",
+    causes: [
+      "a comma too many, a bracket too few, a key twice in a file of settings",
+      "conflict markers that git has left",
+      "the file is not UTF-8, or is larger than such a file can be",
+      "in its place there is a folder, or a link that leads nowhere or out of the repository",
+      "one of our two marks, `autodev:start` and `autodev:end`, is gone",
+    ],
+    wayOut: [
+      "mend the line that is named; then run the same command again",
+      "`autodev init --hosts` without the host that reads this file leaves it alone",
+    ],
+  },
   // the project's own flows
   "flow-invalid": {
     exit: 1,
@@ -73,6 +88,20 @@ export const failureTable = {
     what: "two files in `.autodev/flows` have a flow of the same name",
     causes: ["a copy that was kept beside the original, under its old `name:`"],
     wayOut: ["remove one of the two files that are named, or give its flow another name"],
+  },
+  "tracker-unavailable": {
+    exit: 4,
+    what: "items are to be created in a tracker, and there is none that can be used now",
+    causes: [
+      "no MCP server of a tracker is configured, or none of the name that the settings have",
+      "it does not start, does not answer, or nobody is logged in",
+      "its tools cannot do what is wanted, or it is not said in which project: `tracker.project`",
+      "a step carries out tasks right now: their files keep their names until it is complete",
+    ],
+    wayOut: [
+      "`autodev tracker` shows what is configured, `autodev tracker tools` what it offers",
+      "`tracker: local` in `.autodev/config.yaml` goes on without one; nothing is lost",
+    ],
   },
   // the state file
   "state-file-unreadable": {
@@ -316,6 +345,33 @@ export const failureTable = {
       "what is verified and not published lies at `refs/autobuild/<run>/landed`",
     ],
   },
+  "push-refused": {
+    exit: 1,
+    what: "the run is complete, and its commits could not be pushed; nothing at the remote was changed",
+    causes: [
+      "the branch at the remote holds commits that the run is not based on: an earlier run's, or somebody's",
+      "the token or the key may not push there, or the branch is protected",
+      "the remote cannot be reached",
+    ],
+    wayOut: [
+      "`git fetch`, look at what is there, and name another branch with `--branch`",
+      "in Actions: `permissions: { contents: write, pull-requests: write }`",
+      "run the same command again: nothing is built twice",
+    ],
+  },
+  "pull-request": {
+    exit: 1,
+    what: "the commits are pushed, and the pull request could not be opened or brought up to date",
+    causes: [
+      "the token lacks `pull-requests: write`, or Actions may not create pull requests in this repository",
+      "GitHub cannot be reached, fails, or asks to wait for longer than a minute",
+      "the branch that it should go into is not there",
+    ],
+    wayOut: [
+      "in the repository's settings, under Actions: allow GitHub Actions to create pull requests",
+      "run the same command again: an open one of this branch is found, never a second one made",
+    ],
+  },
   "skill-invalid": {
     exit: 1,
     what: "a skill is there and cannot be used: a `SKILL.md` that promises something unclear, or is no text of its own",
@@ -406,6 +462,19 @@ export const failureTable = {
     what: "the decision was answered before, or no longer arises; the first answer stands",
     causes: ["somebody else was quicker", "what raised the question is gone"],
     wayOut: ["`autodev decisions --all` shows who chose what"],
+  },
+  "lease-lost": {
+    exit: 4,
+    what: "the work that is reported is not, or no longer, with whoever reports it",
+    causes: [
+      "it was silent for longer than its lease, and somebody else has it now",
+      "it was reported before",
+      "the lease is not one that `next` has given",
+    ],
+    wayOut: [
+      "call `next` (or run `autodev`) for what is to be done now",
+      "what lay in the work tree is kept under the ref that the message names: `git show <ref>`",
+    ],
   },
   interrupted: {
     exit: 130,

@@ -4,6 +4,8 @@
  * what was true of another step.
  */
 import type { RecordedEvent } from "../event.ts";
+import type { Lease } from "../lease.ts";
+import type { AgentResult } from "../plan/result.ts";
 import type { SkillQuestion } from "./questions.ts";
 import type { FlowState, SubStep } from "./state.ts";
 import { noTasksYet, type TaskCourse } from "./tasks.ts";
@@ -59,6 +61,9 @@ export interface Course {
 export interface SkillSession {
   readonly number: number;
   readonly agent: string;
+  /** Absent: it began before that was kept. */
+  readonly skill?: string;
+  readonly mode?: string;
   /** The agent's own name for it. */
   readonly id?: string;
   readonly tokens: number;
@@ -80,6 +85,12 @@ export interface SkillSession {
   readonly sub: SubStep;
   /** Absent: the step itself. */
   readonly part?: "mend" | "review";
+  /** Somebody has come for it; absent: whoever does it was started by us. */
+  readonly lease?: Lease;
+  readonly notes?: readonly string[];
+  readonly confirmed?: boolean;
+  /** What the holder of the lease says of it; it is yet to be looked at. */
+  readonly report?: AgentResult;
 }
 
 export interface Uncommitted {
@@ -204,6 +215,8 @@ export function evolveCourse(
         session: {
           number: event.session,
           agent: event.agent,
+          skill: event.skill,
+          ...(event.mode !== undefined && { mode: event.mode }),
           ...(event.resumes !== undefined && { id: event.resumes }),
           tokens: 0,
           cost: 0,
@@ -218,6 +231,18 @@ export function evolveCourse(
         tokens: tokens + event.tokens,
         cost: cost + (event.cost ?? 0),
       }));
+    case "skill-leased": {
+      const { lease, notes, confirmed } = event;
+      return changeSession(course, event.session, () => ({
+        lease,
+        notes,
+        ...(confirmed !== undefined && { confirmed }),
+      }));
+    }
+    case "skill-reported":
+      return changeSession(course, event.session, ({ lease, ended }) =>
+        lease?.epoch === event.epoch && ended === undefined ? { report: event.result } : {},
+      );
     case "batch-reported": {
       const { number, tasks } = event;
       const known = course.tasks ?? noTasksYet;

@@ -40,6 +40,8 @@ export function describeMove(move: FlowMove, state: FlowState): Described {
         `run the skill ${work.skill}${work.mode === undefined ? "" : ` (${work.mode})`}${from}${again}`,
       );
     }
+    case "judge-skill":
+      return told("look at what was reported", "whoever came for it says that he has ended");
     case "run-tasks":
       return told(`run the tasks of _docs/${move.runs.tasks} as a plan`);
     case "write-batches":
@@ -52,6 +54,16 @@ export function describeMove(move: FlowMove, state: FlowState): Described {
       return told(`skip step ${state.step} ${state.name}`, move.reason);
     case "promote-draft":
       return told(`make ${move.draft} the solution`, "a person said that research is over");
+    case "open-tracker":
+      return told(
+        `connect to the tracker ${move.tracker.name}`,
+        `${here}, and its items are to be there`,
+      );
+    case "track":
+      return told(
+        move.tracker ? `create items in ${move.tracker.name}` : "say what no tracker has",
+        `step ${move.step} is complete`,
+      );
     case "commit":
       return told(`commit what step ${move.what.step} ${move.what.name} left`, "it is complete");
     case "roll-back":
@@ -85,6 +97,8 @@ export function restWords(rest: Rest, state: FlowState): [what: string, why: str
       return ["nothing", "it was stopped; the next invocation goes on"];
     case "parked":
       return [`nothing before ${rest.until}`, rest.reason];
+    case "lent":
+      return [`nothing before ${rest.until}`, `${rest.by} has come for it and is at work`];
     case "unknown":
       return ["nothing", `there is no ${rest.flow} here: autodev flow list`];
   }

@@ -10,7 +10,11 @@
 import { decisionId, type Question } from "../decision.ts";
 import type { Event } from "../event.ts";
 import type { ProjectState } from "../evolve.ts";
+import { type Lease, type LeaseStanding, standingOf } from "../lease.ts";
 import type { PlanRun } from "../plan/progress.ts";
+import type { AgentResult } from "../plan/result.ts";
+import type { Tracking } from "../tracker/ledger.ts";
+import type { FoundTracker } from "../tracker/servers.ts";
 import { type Course, newCourse, type SkillSession, type Uncommitted } from "./course.ts";
 import { isRedone, timeOf } from "./cross-check.ts";
 import { afterStep, datedIn, type Flow, holds, type Step, type Survey, stepIn } from "./flow.ts";
@@ -44,12 +48,15 @@ import {
   type TaskWork,
   underStep,
 } from "./tasks.ts";
+import { type TrackerFacts, trackerReady, trackingDue } from "./track.ts";
 
 export type FlowMove =
   | { readonly is: "ask"; readonly question: Question }
   /** Nothing has to be done in the world. */
   | { readonly is: "record"; readonly events: readonly Event[] }
   | { readonly is: "run-skill"; readonly work: SkillWork }
+  /** Somebody who came for it has reported: what lies there is his work. */
+  | { readonly is: "judge-skill"; readonly work: SkillWork; readonly report: AgentResult }
   /** The step's tasks, as a plan run of their own. */
   | {
       readonly is: "run-tasks";
@@ -63,6 +70,10 @@ export type FlowMove =
   | { readonly is: "confirm"; readonly file: string; readonly line: string }
   | { readonly is: "mark-skipped"; readonly marker: string; readonly reason: string }
   | { readonly is: "promote-draft"; readonly draft: string }
+  /** `accept`: the hash of its tools, which a person has looked at. */
+  | { readonly is: "open-tracker"; readonly tracker: FoundTracker; readonly accept?: string }
+  /** What a step leaves in the tracker; without one, what is pending is told. */
+  | { readonly is: "track"; readonly step: string; readonly tracker?: FoundTracker }
   | { readonly is: "commit"; readonly what: Uncommitted }
   | { readonly is: "roll-back"; readonly step: Step; readonly since: number }
   | { readonly is: "wait"; readonly until: string; readonly reason: string }
@@ -81,6 +92,8 @@ export interface SkillWork {
   readonly part?: "mend" | "review";
   /** The file that a review leaves. */
   readonly leaves?: string;
+  /** Somebody had come for it before: it is the same session. */
+  readonly lease?: Lease;
 }
 
 /** Why nothing more happens in this invocation. */
@@ -92,6 +105,8 @@ export type Rest =
   | { readonly is: "aborted" }
   | { readonly is: "stopped" }
   | { readonly is: "parked"; readonly until: string; readonly reason: string }
+  /** Somebody has come for it and has not reported. */
+  | { readonly is: "lent"; readonly by: string; readonly until: string }
   /** Nobody here knows this flow. */
   | { readonly is: "unknown"; readonly flow: string };
 
@@ -114,6 +129,8 @@ export interface FlowFacts {
   readonly tasks: TaskFacts;
   /** Said when a session ends before a step: how much there is to do. */
   readonly ahead: readonly string[];
+  /** Absent: the tracker is not concerned. */
+  readonly tracker?: TrackerFacts;
 }
 
 export interface FlowLimits {
@@ -127,6 +144,8 @@ export interface FlowLimits {
   readonly stopping: boolean;
   /** A person wants the conversation before a boundary to go on behind it. */
   readonly sameConversation?: boolean;
+  /** What a lease is to us; absent: somebody else's, as long as it lasts. */
+  readonly leased?: (lease: Lease) => LeaseStanding;
 }
 
 export function nextMove(
@@ -143,7 +162,8 @@ export function nextMove(
   const decided = (question: Question): string | undefined =>
     state.decisions[decisionId(question, hash)]?.answer?.key;
   const runs = Object.values(state.runs ?? {});
-  const at: Place = { flow, state: position, course, facts, limits, decided, runs };
+  const { tracking } = state;
+  const at: Place = { flow, state: position, course, facts, limits, decided, runs, tracking };
   const { rollingBack, uncommitted } = course;
   if (rollingBack) {
     const step = stepIn(flow, rollingBack.step);
@@ -151,9 +171,23 @@ export function nextMove(
   }
   const move = moveAt(at);
   const isPure = move.is === "record" || move.is === "promote-draft" || move.is === "mark-skipped";
+  // Files of tasks are named before a step begins that may carry them out.
+  const starts = move.is === "record" && move.events.some(({ type }) => type === "step-started");
+  if (isPure && !starts) return move;
+  const due = trackingDue(trackerPlace(at), uncommitted, facts.flows);
+  if (due) {
+    if (limits.stopping) return rest({ is: "stopped" });
+    return (course.abortedAt ?? 0) > limits.begun ? rest({ is: "aborted" }) : due;
+  }
   if (uncommitted && limits.commits && !isPure) return { is: "commit", what: uncommitted };
   return move;
 }
+
+const trackerPlace = ({ facts, limits, ...at }: Place): Parameters<typeof trackingDue>[0] => ({
+  ...at,
+  facts: facts.tracker,
+  begun: limits.begun,
+});
 
 interface Place {
   readonly flow: Flow;
@@ -163,6 +197,7 @@ interface Place {
   readonly limits: FlowLimits;
   readonly decided: (question: Question) => string | undefined;
   readonly runs: readonly PlanRun[];
+  readonly tracking: Tracking | undefined;
 }
 
 const rest = (how: Rest): FlowMove => ({ is: "rest", rest: how });
@@ -294,6 +329,10 @@ function beforeIt(at: Place, step: Step): FlowMove {
   }
   const blocked = blockedBy(at, step);
   if (blocked) return blocked;
+  if (step.tracker && facts.tracker) {
+    const ready = trackerReady(trackerPlace(at), facts.tracker);
+    if (ready.is === "not-yet") return ready.move;
+  }
   const started = { type: "step-started" as const, step: step.step, name: step.name };
   const { there } = facts.skill;
   if (wanted)
@@ -367,6 +406,8 @@ function underWay(at: Place, step: Step): FlowMove {
   const { state, course, facts, limits, decided } = at;
   const { session } = course;
   if (limits.stopping) return rest({ is: "stopped" });
+  if (session?.lease && session.ended === undefined)
+    return fetched(at, step, session, session.lease);
   const blocked = session === undefined ? blockedBy(at, step) : undefined;
   if (blocked) return blocked;
   if (session === undefined) return work(at, step, sessionBefore(at), retryNotes(state));
@@ -410,6 +451,28 @@ function underWay(at: Place, step: Step): FlowMove {
     // The sub-step goes on, in a session that knows nothing but what is on disk.
     default:
       return work(at, step, undefined, retryNotes(state));
+  }
+}
+
+/** A session that somebody came for: his until he reports it, or his lease lapses. */
+function fetched(at: Place, step: Step, session: SkillSession, lease: Lease): FlowMove {
+  const { number, report, notes = [] } = session;
+  const again = work(at, step, undefined, []);
+  if (again.is !== "run-skill") return again;
+  if (report) return { is: "judge-skill", work: { ...again.work, session: number }, report };
+  const { until, by } = lease;
+  switch (standingOf(lease, at.limits)) {
+    case "ours":
+      return { is: "run-skill", work: { ...again.work, session: number, notes, lease } };
+    case "theirs":
+      return rest({ is: "lent", by, until });
+    case "lapsed":
+      return record({
+        type: "skill-ended",
+        session: number,
+        how: "stopped",
+        reason: `${by}, who had come for it, has not reported`,
+      });
   }
 }
 
@@ -527,7 +590,8 @@ function dueOfTasks(at: Place, step: Step, runs: TaskWork): Due | FlowMove {
   if (run ? !isRun : todo.length > 0) {
     if (parked && parked.until > limits.now)
       return limits.waits ? { is: "wait", ...parked } : rest({ is: "parked", ...parked });
-    return { is: "run-tasks", step, runs, under };
+    const lent = run && !limits.waits ? lentIn(run, limits) : undefined;
+    return lent ? rest({ is: "lent", ...lent }) : { is: "run-tasks", step, runs, under };
   }
   const last = batches.at(-1);
   if (runs.review !== undefined && last && (goesOn === "review" || reviewed < batches.length)) {
@@ -542,6 +606,21 @@ function dueOfTasks(at: Place, step: Step, runs: TaskWork): Due | FlowMove {
     };
   }
   return { is: "report-tasks", step, runs };
+}
+
+/** Where all that is under way is with others, nobody here has anything to do. */
+function lentIn(
+  { readiness, phases }: PlanRun,
+  limits: FlowLimits,
+): { readonly by: string; readonly until: string } | undefined {
+  const leases = readiness.active.flatMap((index) => {
+    const state = phases[index]?.state;
+    return state?.is === "working" && state.lease && !state.report ? [state.lease] : [];
+  });
+  const theirs = leases.filter((lease) => standingOf(lease, limits) === "theirs");
+  const [first] = theirs;
+  const isAll = theirs.length === readiness.active.length && readiness.ready.length === 0;
+  return first && isAll ? { by: first.by, until: first.until } : undefined;
 }
 
 /** Nobody's run has it: it lay in `done/` when the step began. */

@@ -3,6 +3,7 @@
  * says, and the artifacts that the present sub-step needs, and no others. Disk is memory: what a
  * conversation before this one knew is not in here, and need not be.
  */
+import { type Fetched, handedIn } from "../plan/brief.ts";
 import { code, cut, fenced, line } from "../quote.ts";
 import type { Skill } from "./skill.ts";
 import type { FlowState } from "./state.ts";
@@ -25,10 +26,12 @@ export interface SkillBriefInput {
   readonly goesOn: boolean;
   readonly notes: readonly string[];
   /** The little program by which sub-steps are reported, and the copy of the state file. */
-  readonly reportBy: string;
-  readonly stateCopy: string;
+  readonly reportBy?: string;
+  readonly stateCopy?: string;
   readonly resultSchema: string;
   readonly resultPath?: string;
+  /** Somebody's own agent has come for it: it reports where it was fetched. */
+  readonly fetched?: Fetched;
 }
 
 export function writeSkillBrief(input: SkillBriefInput): string {
@@ -48,11 +51,10 @@ export function writeSkillBrief(input: SkillBriefInput): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-const opening = ({ state, skill, mode, goesOn }: SkillBriefInput): string =>
+const opening = ({ state, skill, mode, goesOn, fetched }: SkillBriefInput): string =>
   `# Step ${line(state.step)}: ${line(state.name)}
 
-You do this one step of the flow ${line(state.flow)} by the skill ${code(skill.name)}${mode === undefined ? "" : `, in its mode ${code(mode)}`}, in the current
-directory. ${goesOn ? "You have worked on it in this conversation before: go on." : "Whatever was done before lies on disk: read it there, and do not do it again."}`;
+You do this one step of the flow ${line(state.flow)} by the skill ${code(skill.name)}${mode === undefined ? "" : `, in its mode ${code(mode)}`}, in ${fetched ? `the folder ${code(fetched.folder)}` : "the current\ndirectory"}. ${goesOn ? "You have worked on it in this conversation before: go on." : "Whatever was done before lies on disk: read it there, and do not do it again."}`;
 
 const notes = ({ notes: all }: SkillBriefInput): string =>
   all.length === 0
@@ -101,14 +103,17 @@ export const newestLessons = (text: string): string[] =>
     .slice(0, mostLessons)
     .map((each) => cut(each, 400));
 
-function phases({ skill, reportBy, stateCopy }: SkillBriefInput): string {
+function phases({ skill, reportBy = "", stateCopy = "", fetched }: SkillBriefInput): string {
   const list = skill.phases
     .map(({ name, reads }, at) => {
       const what = reads.map((path) => code(`_docs/${path}`)).join(", ");
       return `${at + 1}. ${code(name)}${what === "" ? "" : `: reads ${what}`}`;
     })
     .join("\n");
-  const how = `When you begin a sub-step, say so; whoever takes over after you goes on there:
+  const how = fetched
+    ? `When you begin a sub-step, say so with the tool \`sub_step\` (its number, its name, the lease below):
+whoever takes over after you goes on there, and you keep the work for longer.`
+    : `When you begin a sub-step, say so; whoever takes over after you goes on there:
 
 ${fenced("sh", `"${reportBy}" <number> <name> ["a detail"]`)}
 
@@ -164,14 +169,14 @@ It is looked at when you have ended, and nothing else counts:
 ${each.join("\n")}${reported}`;
 }
 
-function questions({ skill }: SkillBriefInput): string {
+function questions({ skill, fetched }: SkillBriefInput): string {
   const gates = skill.gates.map(
     ({ after, question, options }) =>
       `- after ${code(after)}: ${line(question)} (${options.map(line).join(" / ")})`,
   );
   return `## Questions
 
-You cannot ask anybody while you work. Where only a person can decide, save what you have, then end
+${fetched ? "What only a person can decide is asked through us, so that it is on record." : "You cannot ask anybody while you work."} Where only a person can decide, save what you have, then end
 with \`"status": "failed"\` and your question in \`asks\`: two to four concrete options of one line each, and
 which one you recommend. You go on here with the answer.${gates.length > 0 ? `\n\nThe skill wants these asked:\n\n${gates.join("\n")}` : ""}`;
 }
@@ -181,7 +186,15 @@ const rules = (): string => `## What to leave alone
 Write below \`_docs/\` and nowhere else: code is changed by plan runs. Do not touch the state file, do
 not commit, push or switch branches, and do not begin another step.`;
 
-const result = ({ state, resultSchema, resultPath }: SkillBriefInput): string => `## The result
+const result = (input: SkillBriefInput): string =>
+  input.fetched
+    ? `## The result
+
+${handedIn(input.fetched)} Its \`commit_message\` says in one line what came of the step. If what lies there is broken, so that nobody can go
+on from it, fail with the error type \`corruption\`: the step is begun anew.`
+    : ownResult(input);
+
+const ownResult = ({ state, resultSchema, resultPath }: SkillBriefInput): string => `## The result
 
 When you end, ${resultPath === undefined ? "hand in your result, a JSON object" : `write a JSON object to ${code(resultPath)}`} with \`"phase_id": ${JSON.stringify(state.step)}\`. Its \`tasks\` are the
 sub-steps; its \`commit_message\` says in one line what came of the step. If what lies there is broken, so that nobody can go

@@ -40,6 +40,15 @@ export interface BriefInput {
   readonly resultSchema: string;
   /** Absent: the agent has a way of its own to hand it in. */
   readonly resultPath?: string;
+  /** Somebody's own agent has come for it, and hands it in where it was fetched. */
+  readonly fetched?: Fetched;
+}
+
+export interface Fetched {
+  readonly lease: string;
+  /** Where the work is to be done: not where the agent happens to be. */
+  readonly folder: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export function writeBrief(input: BriefInput): Brief {
@@ -67,11 +76,22 @@ export function writeBrief(input: BriefInput): Brief {
   };
 }
 
-const opening = ({ phase, attempt }: BriefInput): string =>
+const opening = ({ phase, attempt, fetched }: BriefInput): string =>
   `# Phase ${line(phase.written)}: ${line(phase.name)}
 
-You do this one phase, alone, in the current directory: a checkout of your own, which nobody else
-works in. Other phases are the work of others. This is attempt ${attempt}.`;
+You do this one phase, alone, ${fetched ? `in the folder ${code(fetched.folder)}` : "in the current directory"}: a checkout of your own, which nobody else
+works in. Other phases are the work of others. This is attempt ${attempt}.${fetched ? elsewhere(fetched) : ""}`;
+
+const elsewhere = ({ env = {} }: Fetched): string => `
+
+Change into that folder first, and give every path from there: what you write anywhere else is no part
+of the work, and what lies elsewhere in the repository is not yours to touch.${
+  Object.keys(env).length === 0
+    ? ""
+    : ` For commands that need ports: ${Object.entries(env)
+        .map(([name, value]) => code(`${name}=${value}`))
+        .join(" ")}.`
+}`;
 
 /** Half-done work is no promise: whoever goes on looks at it first. */
 function whatLiesThere({ goesOn }: BriefInput): string {
@@ -182,7 +202,21 @@ Do not edit the plan (${code(planFile)}): its boxes are ticked for you, after th
 touch \`.autobuild/\`, \`.autodev/\` or \`.git\`. Do not commit, push or switch branches: what lies in the
 directory when you end is your work.`;
 
-const result = ({ phase, resultSchema, resultPath }: BriefInput): string => `## The result
+/** The tool that takes it has a schema of its own. */
+export const handedIn = ({ lease }: Fetched): string => `When you end, done or not, call the tool
+\`report\` with \`"lease": ${JSON.stringify(lease)}\`. While you work, call \`sub_step\` with that lease now and
+then: it says that you are still at it.`;
+
+const result = (input: BriefInput): string =>
+  input.fetched
+    ? `## The result
+
+${handedIn(input.fetched)} If something keeps you from finishing, report \`"status": "failed"\` and an \`error\`:
+everything is checked afterwards, and a claim that does not hold is worse than a failure.
+\`commit_message\` is conventional: \`feat(api): …\`, a blank line, then what was done and why.`
+    : ownResult(input);
+
+const ownResult = ({ phase, resultSchema, resultPath }: BriefInput): string => `## The result
 
 When you end, done or not, ${resultPath === undefined ? "hand in your result, a JSON object" : `write a JSON object to ${code(resultPath)}`} with \`"phase_id": ${JSON.stringify(phase.id)}\` and
 ${phase.tasks.length} tasks in all. If something keeps you from finishing, say so with \`"status": "failed"\` and an

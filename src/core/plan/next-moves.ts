@@ -12,10 +12,13 @@
  *  7. An agent whose account has nothing left is passed over for the next that may do the phase;
  *     when there is none, the phase waits for the first that will have something again. A stand-in
  *     that cannot work at all is passed over without a question.
- *  8. What people let a phase or a run use up is a limit to what begins, never to what has landed.
+ *  8. What somebody has come for is his until he reports it or his lease lapses. It holds no place of
+ *     ours meanwhile; whoever stays waits for it.
+ *  9. What people let a phase or a run use up is a limit to what begins, never to what has landed.
  */
 import { type Budgets, exceeded, nothingSpent } from "../agent/budget.ts";
-import type { PhaseProgress, PlanRun, RunEnd } from "./progress.ts";
+import { type Lease, type LeaseStanding, standingOf } from "../lease.ts";
+import type { PhaseProgress, PhaseState, PlanRun, RunEnd } from "./progress.ts";
 import { dependenciesMet } from "./readiness.ts";
 
 export type Move =
@@ -29,6 +32,12 @@ export type Move =
       readonly agent?: string;
     }
   | { readonly do: "work"; readonly phase: string; readonly slot: number }
+  /** Somebody who came for it has reported: what lies in his work tree is his work. */
+  | { readonly do: "take-in"; readonly phase: string; readonly slot: number }
+  /** His lease is over, and nothing was reported. */
+  | { readonly do: "take-back"; readonly phase: string }
+  /** Until he reports, or his lease is over. */
+  | { readonly do: "await-report"; readonly phase: string; readonly until: string }
   | { readonly do: "verify"; readonly phase: string; readonly slot: number }
   | { readonly do: "land"; readonly phase: string; readonly slot: number }
   | { readonly do: "ask-again"; readonly phase: string }
@@ -62,6 +71,10 @@ export interface Limits {
   readonly budgets?: Budgets;
   /** Nothing begins before that: people want their machine, or their quota, for themselves. */
   readonly quietUntil?: string;
+  /** What a lease is to us; absent: somebody else's, as long as it lasts. */
+  readonly leased?: (lease: Lease) => LeaseStanding;
+  /** Somebody stays here until what others have come for is reported. */
+  readonly awaits?: boolean;
 }
 
 /** Attempts in a row without an outcome; then a person is asked. */
@@ -110,22 +123,34 @@ function phaseMoves(
   if (!run.baseline)
     return needsBaseline(run, limits) && !occupied.has("baseline") ? [{ do: "baseline" }] : [];
   const slots = new Set(busy.flatMap((move) => ("slot" in move ? [move.slot] : [])));
+  const elsewhere = new Set(slotsElsewhere(run, limits));
   let landing = busy.some((move) => move.do === "land");
   // What was begun goes first, chosen or not: it has a claim to its place.
   let begun = busy.filter(({ do: what }) => what === "begin").length;
   for (const at of run.readiness.active) {
     const { id, state } = run.phases[at] ?? {};
     if (id === undefined || !state || !("slot" in state)) continue;
+    const lent = standing(state, limits);
     if (occupied.has(`phase ${id}`)) {
-      begun++;
+      if (lent !== "theirs") begun++;
+      continue;
+    }
+    if (lent === "theirs" && state.is === "working") {
+      const until = state.lease?.until ?? limits.now;
+      if (limits.awaits && !limits.finishing) moves.push({ do: "await-report", phase: id, until });
       continue;
     }
     // What waits for a phase that has to land again holds no place meanwhile.
     if (!dependenciesMet(run, at)) continue;
+    if (lent === "lapsed") {
+      moves.push({ do: "take-back", phase: id });
+      continue;
+    }
     begun++;
     if (slots.size >= limits.jobs) continue;
-    const slot = slots.has(state.slot) ? lowestFree(slots) : state.slot;
-    if (state.is === "working") moves.push({ do: "work", phase: id, slot });
+    const slot = slots.has(state.slot) ? lowestFree(slots, elsewhere) : state.slot;
+    const isIn = lent === "reported";
+    if (state.is === "working") moves.push({ do: isIn ? "take-in" : "work", phase: id, slot });
     else if (state.is === "delivered") moves.push({ do: "verify", phase: id, slot });
     else if (landing) continue;
     else {
@@ -150,7 +175,7 @@ function phaseMoves(
       if (!occupied.has("budget")) moves.push({ do: "ask-budget", over });
       break;
     }
-    const slot = lowestFree(slots);
+    const slot = lowestFree(slots, elsewhere);
     slots.add(slot);
     begun++;
     moves.push({
@@ -256,10 +281,38 @@ export function earliestParked(
   return earliest;
 }
 
-function lowestFree(slots: ReadonlySet<number>): number {
+function lowestFree(slots: ReadonlySet<number>, elsewhere: ReadonlySet<number>): number {
   let slot = 0;
-  while (slots.has(slot)) slot++;
+  while (slots.has(slot) || elsewhere.has(slot)) slot++;
   return slot;
+}
+
+/** What becomes of a phase that somebody has come for; undefined: nobody has. */
+function standing(
+  state: PhaseState,
+  limits: Pick<Limits, "now" | "leased">,
+): LeaseStanding | "reported" | undefined {
+  if (state.is !== "working" || !state.lease) return undefined;
+  if (state.report) return "reported";
+  return standingOf(state.lease, limits);
+}
+
+/** Ports of those who work elsewhere: they hold no place here, but their servers do. */
+const slotsElsewhere = (run: PlanRun, limits: Limits): number[] =>
+  run.readiness.active.flatMap((at) => {
+    const { state } = run.phases[at] ?? {};
+    return state && "slot" in state && standing(state, limits) === "theirs" ? [state.slot] : [];
+  });
+
+/** When the first of those who came for work has had it long enough. */
+function earliestLease(run: PlanRun, limits: Limits): string | undefined {
+  const ends = run.readiness.active.flatMap((at) => {
+    const { state } = run.phases[at] ?? {};
+    return state?.is === "working" && standing(state, limits) === "theirs"
+      ? [state.lease?.until ?? ""]
+      : [];
+  });
+  return ends.sort()[0];
 }
 
 function publishing(
@@ -289,6 +342,8 @@ function ending(run: PlanRun, limits: Limits, withheld: ReadonlySet<string>): Mo
   const parked = earliestParked(run, limits, withheld);
   if (parked !== undefined) return { do: "end", how: "parked", until: parked };
   if (withheld.size > 0) return { do: "end", how: "asking" };
+  const lent = earliestLease(run, limits);
+  if (lent !== undefined) return { do: "end", how: "parked", until: lent };
   const failed = run.readiness.failed > 0;
   return { do: "end", how: failed || limits.only === undefined ? "halted" : "stopped" };
 }

@@ -15,9 +15,11 @@
 import { addSpent, nothingSpent, type Spent } from "../agent/budget.ts";
 import { type Past, pastOf } from "../agent/forecast.ts";
 import type { RecordedEvent } from "../event.ts";
+import type { Lease } from "../lease.ts";
 import { momentOf } from "./moment.ts";
 import { isRetryable, type PhaseError } from "./phase-error.ts";
 import { batchesIn, placeOf, type Readiness, readinessAfter, readinessOf } from "./readiness.ts";
+import type { AgentResult } from "./result.ts";
 import type {
   CommitMode,
   Gate,
@@ -42,6 +44,10 @@ export interface Attempt {
   readonly continues?: number;
   /** Since when somebody is at work. */
   readonly since?: string;
+  /** Somebody has come for it; absent: whoever does it was started by us. */
+  readonly lease?: Lease;
+  /** What the holder of the lease says of it; it is yet to be looked at. */
+  readonly report?: AgentResult;
 }
 
 /** A conversation with an agent that has not come to its end. */
@@ -129,6 +135,15 @@ export interface PhaseProgress {
   readonly raised?: number;
   /** Waits in a row without anything between them. */
   readonly parks?: number;
+  /** Attempts whose work trees are out with somebody who came for them. */
+  readonly lent?: readonly Lent[];
+}
+
+export interface Lent {
+  readonly attempt: number;
+  /** Below which work tree of the repository it lies. */
+  readonly root: string;
+  readonly base: string;
 }
 
 export interface Landing {
@@ -161,6 +176,8 @@ export interface PlanRun {
   /** Who does what nobody else is named for; `forced`: all of it. */
   readonly agent: string;
   readonly forced?: true;
+  /** Nothing is published before a person has looked at it. */
+  readonly review?: true;
   readonly maxAttempts: number;
   readonly stack: Stack;
   readonly gates: readonly Gate[];
@@ -257,16 +274,20 @@ const notBegun = ({ id, skipped }: RunPhase): PhaseProgress => ({
 function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
   switch (event.type) {
     case "run-resumed": {
-      const { ended: _, parkedUntil: __, ...going } = event.gates ? withoutBaseline(run) : run;
+      const before = event.gates ? withoutBaseline(run) : run;
+      const { ended: _, parkedUntil: __, review, ...going } = before;
+      // Whoever comes for work has no say in it.
+      const reviewed = event.pulled ? review : event.review;
       return {
         ...going,
+        ...(reviewed && { review: reviewed }),
         agent: event.agent ?? run.agent,
         ...(event.forced && { forced: event.forced }),
         ...(event.under !== undefined && { under: event.under }),
         gates: event.gates ?? run.gates,
         // A session that was killed ended with its last event.
         phases: run.phases.map((phase) => {
-          const now = resumed(phase, run.updatedAt);
+          const now = resumed(phase, run.updatedAt, event.pulled === true);
           return event.agent === undefined ? now : byItsAgent(run, now);
         }),
         ...withTime(run, run.updatedAt),
@@ -339,7 +360,7 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
         ended: event.how,
         // Begun, but nobody came to work on it: that is no death.
         phases: run.phases.map((phase) =>
-          phase.state.is === "working" ? { ...phase, state: { is: "pending" } } : phase,
+          isOurWork(phase) ? { ...phase, state: { is: "pending" } } : phase,
         ),
         ...(event.until === undefined ? {} : { parkedUntil: event.until }),
       };
@@ -352,12 +373,19 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
     }
     case "run-budget-raised":
       return { ...run, raised: (run.raised ?? 0) + 1 };
+    case "lent-tree-kept": {
+      // It may be of a phase that the plan no longer has, or of a run that was set aside.
+      const back = (phase: PhaseProgress): PhaseProgress =>
+        phase.id === event.phase ? backAgain(phase, event.attempt) : phase;
+      return { ...run, phases: run.phases.map(back), gone: run.gone.map(back) };
+    }
     case "run-set-aside":
       // History is in the journal; what nobody goes on with need not be carried along.
       return {
         ...run,
         aside: event.aside,
         past: pastOf(run),
+        gone: [...run.gone, ...run.phases].filter(({ lent }) => lent !== undefined),
         order: [],
         phases: [],
         landed: [],
@@ -446,6 +474,18 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
         ...(folder !== undefined && { folder }),
       };
     }
+    case "attempt-leased": {
+      if (state.is !== "working" || state.attempt !== event.attempt) return phase;
+      const { attempt, lease } = event;
+      const others = phase.lent?.filter((each) => each.attempt !== attempt) ?? [];
+      const lent = [...others, { attempt, root: lease.root, base: state.base }];
+      return { ...phase, state: { ...state, lease }, lent };
+    }
+    case "attempt-reported": {
+      const isHeld = state.is === "working" && state.attempt === event.attempt;
+      if (!isHeld || state.lease?.epoch !== event.epoch) return phase;
+      return { ...phase, state: { ...state, report: event.result } };
+    }
     case "session-opened": {
       if (state.is !== "working" || state.attempt !== event.attempt) return phase;
       const { agent, session: id, attempt, model } = event;
@@ -469,9 +509,9 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
     case "attempt-delivered": {
       if (state.is !== "working") return phase;
       const { commit, claim, traces, model, at } = event;
-      const { since: _, ...delivered } = state;
+      const { since: _, lease: __, report: ___, ...delivered } = state;
       return {
-        ...settled(worked(phase, at)),
+        ...settled(worked(backAgain(phase, event.attempt), at)),
         state: { ...delivered, is: "delivered", commit, claim, ...(traces && { traces }) },
         claim,
         ...(model === undefined ? {} : { model }),
@@ -482,7 +522,7 @@ function evolvePhase(phase: PhaseProgress, event: PhaseEvent, most: number): Pha
       const charged = phase.charged + 1;
       const over = charged >= most || !isRetryable(error.type);
       return {
-        ...settled(worked(phase, at)),
+        ...settled(worked(backAgain(phase, attempt), at)),
         state: over ? { is: "failed", error } : { is: "pending" },
         charged,
         errors: [...phase.errors, { ...error, attempt }],
@@ -610,13 +650,27 @@ function unlanded(phase: PhaseProgress): PhaseProgress {
   return { ...phase, state: { is: "delivered", ...delivery } };
 }
 
+/** Whoever came for a phase works on, whatever becomes of our own sessions. */
+const isOurWork = ({ state }: PhaseProgress): boolean =>
+  state.is === "working" && state.lease === undefined;
+
+function backAgain(phase: PhaseProgress, attempt: number): PhaseProgress {
+  const { lent, ...rest } = phase;
+  const out = lent?.filter((each) => each.attempt !== attempt) ?? [];
+  if (!lent || out.length === lent.length) return phase;
+  return out.length > 0 ? { ...rest, lent: out } : rest;
+}
+
 /** Nobody is at work on it any more; a person who starts again gives a failure a new series. */
-function resumed(before: PhaseProgress, at: string): PhaseProgress {
+function resumed(before: PhaseProgress, at: string, pulled: boolean): PhaseProgress {
+  if (before.state.is === "working" && !isOurWork(before)) return before;
   const phase = worked(before, at);
   if (phase.state.is === "working") {
     return { ...phase, state: { is: "pending" }, interruptions: phase.interruptions + 1 };
   }
-  return phase.state.is === "failed" ? { ...freshSeries(phase), state: { is: "pending" } } : phase;
+  return phase.state.is === "failed" && !pulled
+    ? { ...freshSeries(phase), state: { is: "pending" } }
+    : phase;
 }
 
 /** Whose work it is does not change when others do the rest. */
@@ -636,6 +690,12 @@ export function agentOf(run: PlanRun, id: string): string {
   const state = phaseOf(run, id)?.state;
   return (state && "slot" in state ? state.agent : undefined) ?? run.agent;
 }
+
+/** Work trees that are out with somebody, of phases that the plan no longer has too. */
+export const lentBy = (run: PlanRun): readonly (Lent & { readonly phase: string })[] =>
+  [...run.phases, ...run.gone].flatMap(({ id, lent = [] }) =>
+    lent.map((each) => ({ ...each, phase: id })),
+  );
 
 export function phaseOf(run: PlanRun, id: string): PhaseProgress | undefined {
   const at = placeOf(run.order, id);
@@ -671,7 +731,7 @@ function spentMore(
 
 /** What those who were at work when a session was killed had spent on it. */
 function withTime(run: PlanRun, at: string): Pick<PlanRun, "spent"> {
-  return run.phases.reduce<Pick<PlanRun, "spent">>((all, phase) => {
+  return run.phases.filter(isOurWork).reduce<Pick<PlanRun, "spent">>((all, phase) => {
     const more = spentMore({ ...run, ...all }, phase, worked(phase, at));
     return more.spent ? more : all;
   }, {});

@@ -4,8 +4,10 @@
  */
 import { z } from "zod";
 import { troubleKinds } from "../agent/trouble.ts";
+import { Lease } from "../lease.ts";
 import { findingTable } from "../verification/finding-table.ts";
 import { errorTypes } from "./phase-error.ts";
+import { AgentResult } from "./result.ts";
 
 export const commitModes = ["auto", "message-only", "single"] as const;
 export type CommitMode = (typeof commitModes)[number];
@@ -142,6 +144,8 @@ const RunStarted = z.object({
   planOutside: z.boolean().exactOptional(),
   /** The step of a flow whose tasks these are. */
   under: z.string().exactOptional(),
+  /** Nothing is published before a person has looked at it. */
+  review: z.literal(true).exactOptional(),
 });
 
 /** A new session goes on: what was under way has no outcome, what had failed may try again. */
@@ -151,6 +155,9 @@ const RunResumed = z.object({
   forced: z.literal(true).exactOptional(),
   gates: z.array(Gate).exactOptional(),
   under: z.string().exactOptional(),
+  /** Somebody came for work, as he does after each phase: what had failed stays so. */
+  pulled: z.literal(true).exactOptional(),
+  review: z.literal(true).exactOptional(),
 });
 
 /** The document was changed by people: from now on these are the phases. */
@@ -189,6 +196,22 @@ const AttemptStarted = z.object({
   continues: z.int().min(1).exactOptional(),
   /** In the folder of that one: a session can be gone on with only where it was opened. */
   folder: z.int().min(1).exactOptional(),
+});
+/** Somebody has come for it and has its work tree, until then; again: for longer, or somebody else. */
+const AttemptLeased = z.object({ type: z.literal("attempt-leased"), ...attemptOf, lease: Lease });
+/** Whoever had come for it says how it went. */
+const AttemptReported = z.object({
+  type: z.literal("attempt-reported"),
+  ...attemptOf,
+  epoch: z.int().min(1),
+  result: AgentResult,
+});
+/** A work tree that was still out after its lease had ended is here again, and gone. */
+const LentTreeKept = z.object({
+  type: z.literal("lent-tree-kept"),
+  ...attemptOf,
+  /** Where what was in it is kept; absent: nothing was. */
+  ref: z.string().exactOptional(),
 });
 /** The agent has told by what name it can be found again. */
 const SessionOpened = z.object({
@@ -368,6 +391,9 @@ export const runEvents = [
   PlanReread,
   BaselineTaken,
   AttemptStarted,
+  AttemptLeased,
+  AttemptReported,
+  LentTreeKept,
   SessionOpened,
   UsageCounted,
   AttemptDelivered,

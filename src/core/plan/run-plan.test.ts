@@ -58,6 +58,9 @@ function goesWell(move: Move, run: PlanRun): Performed {
     case "ask-again":
     case "ask-agent":
     case "ask-budget":
+    case "take-in":
+    case "take-back":
+    case "await-report":
     case "wait":
     case "end":
       return done();

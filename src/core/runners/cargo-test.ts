@@ -13,6 +13,15 @@ export const cargoTest: Runner = {
     const nextest = newTally();
     let running: number | undefined;
     let unplaced: FoundFailure | undefined;
+    /** Said on the other stream, it may come before the last words of the program itself. */
+    let aborted: string | undefined;
+    const settle = (): void => {
+      if (aborted === undefined) return;
+      // The program ended before it could say how: aborted, or killed.
+      addFailure(tally, aborted);
+      count(tally, { failed: 1 });
+      aborted = running = undefined;
+    };
     return {
       get isOpen() {
         return unplaced !== undefined;
@@ -20,14 +29,16 @@ export const cargoTest: Runner = {
       line(text) {
         if (text.startsWith("running ")) {
           const tests = /^running (\d{1,9}) tests?$/u.exec(text)?.[1];
-          if (tests !== undefined) running = Number(tests);
+          if (tests === undefined) return;
+          settle();
+          running = Number(tests);
         } else if (text.startsWith("test result: ")) {
           const found = resultLine.exec(text);
           if (!found) return;
           const [passed = 0, failed = 0, ignored = 0, measured = 0] = found.slice(1).map(Number);
           if (passed + failed + ignored + measured !== running) return;
           count(tally, { passed: passed + measured, failed, skipped: ignored });
-          running = unplaced = undefined;
+          running = unplaced = aborted = undefined;
         } else if (text.startsWith("---- ")) {
           const name = /^---- (.+) stdout ----$/u.exec(text)?.[1];
           if (name !== undefined) unplaced = addFailure(tally, name);
@@ -35,13 +46,13 @@ export const cargoTest: Runner = {
           const place = placeIn(text);
           if (place && takePlace(unplaced, place)) unplaced = undefined;
         } else if (text.startsWith("error: test failed, to rerun pass ") && running !== undefined) {
-          // The program ended before it could say how: aborted, or killed.
-          running = undefined;
-          addFailure(tally, text.slice("error: test failed, to rerun pass ".length));
-          count(tally, { failed: 1 });
+          aborted = text.slice("error: test failed, to rerun pass ".length);
         } else takeNextest(text);
       },
-      result: () => resultOf("nextest", nextest) ?? resultOf("cargo test", tally),
+      result() {
+        settle();
+        return resultOf("nextest", nextest) ?? resultOf("cargo test", tally);
+      },
     };
 
     function takeNextest(text: string): void {

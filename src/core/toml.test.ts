@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readToml } from "./toml.ts";
+import { readToml, tomlOr } from "./toml.ts";
 
 const plain = (text: string): unknown => JSON.parse(JSON.stringify(readToml(text) ?? null));
 
@@ -72,5 +72,17 @@ deep = { a = 1, b = { c = [] } }
 
   it("reads line ends of Windows and a byte order mark", () => {
     expect(plain('\uFEFF[a]\r\nb = "c"\r\n')).toEqual({ a: { b: "c" } });
+  });
+});
+
+describe("tomlOr", () => {
+  it.each([
+    ["a header without an end", "a = 1\n\n[b\nc = 2\n", 3],
+    ["a string without an end", 'a = 1\r\nb = "x\r\n', 2],
+    ["no value", "\uFEFFa =\n", 1],
+    ["an inline table that is added to", "a = { b = 1 }\n[a.c]\nd = 1\n", 2],
+    ["conflict markers", "a = 1\n<<<<<<< HEAD\nb = 1\n", 2],
+  ])("names the line of %s", (_, text, line) => {
+    expect(tomlOr(text)).toEqual({ line });
   });
 });

@@ -9,21 +9,38 @@ interface Table {
   [key: string]: Toml | Table | (Toml | Table)[];
 }
 
+type TomlTable = { readonly [key: string]: Toml };
+
 /** Undefined: it is no TOML, or more of it than is known here. */
-export function readToml(text: string): { readonly [key: string]: Toml } | undefined {
-  const at = { text: text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"), index: 0 };
+export function readToml(text: string): TomlTable | undefined {
+  const read = tomlOr(text);
+  return "table" in read ? read.table : undefined;
+}
+
+/** `line`: where it is no TOML any more, or more of it than is known here. */
+export function tomlOr(text: string): { readonly table: TomlTable } | { readonly line: number } {
+  const at: Place = {
+    text: text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"),
+    index: 0,
+    closed: new Set(),
+  };
   const root = newTable();
   let table: Table | undefined = root;
-  for (skipBlank(at); at.index < at.text.length && table; skipBlank(at)) {
+  for (skipBlank(at); at.index < at.text.length; skipBlank(at)) {
+    const began = at.index;
     table = at.text[at.index] === "[" ? readHeader(at, root) : readPair(at, table);
-    if (!/^[ \t]*(?:#[^\n]*)?(?:\n|$)/.test(restOfLine(at))) return undefined;
+    if (!table || !/^[ \t]*(?:#[^\n]*)?(?:\n|$)/.test(restOfLine(at))) {
+      return { line: at.text.slice(0, began).split("\n").length };
+    }
   }
-  return table && (root as { readonly [key: string]: Toml });
+  return { table: root as TomlTable };
 }
 
 interface Place {
   readonly text: string;
   index: number;
+  /** Inline tables: all that is in them stands between their braces. */
+  readonly closed: Set<Table>;
 }
 
 /** Without a prototype: `constructor` is a key like any other. */
@@ -56,8 +73,8 @@ function readHeader(at: Place, root: Table): Table | undefined {
   const keys = readKeys(at);
   if (!keys || !take(at, isList ? /[ \t]*\]\]/y : /[ \t]*\]/y)) return undefined;
   const last = keys.pop() as string;
-  const parent = tableAt(root, keys);
-  if (!parent || !isList) return parent && tableAt(parent, [last]);
+  const parent = tableAt(at, root, keys);
+  if (!parent || !isList) return parent && tableAt(at, parent, [last]);
   const list = (parent[last] ??= []);
   if (!Array.isArray(list)) return undefined;
   const next = newTable();
@@ -65,12 +82,12 @@ function readHeader(at: Place, root: Table): Table | undefined {
   return next;
 }
 
-function tableAt(from: Table, keys: readonly string[]): Table | undefined {
+function tableAt({ closed }: Place, from: Table, keys: readonly string[]): Table | undefined {
   let table = from;
   for (const key of keys) {
     const next = (table[key] ??= newTable());
     const inside = Array.isArray(next) ? next.at(-1) : next;
-    if (!isTable(inside)) return undefined;
+    if (!isTable(inside) || closed.has(inside)) return undefined;
     table = inside;
   }
   return table;
@@ -81,7 +98,7 @@ function readPair(at: Place, table: Table): Table | undefined {
   const keys = readKeys(at);
   if (!keys || !take(at, /[ \t]*=[ \t]*/y)) return undefined;
   const last = keys.pop() as string;
-  const inside = tableAt(table, keys);
+  const inside = tableAt(at, table, keys);
   const value = readValue(at, 0);
   if (!inside || value === undefined || inside[last] !== undefined) return undefined;
   inside[last] = value;
@@ -132,12 +149,15 @@ function readInlineTable(at: Place, depth: number): Toml | undefined {
   at.index++;
   for (;;) {
     skipBlank(at);
-    if (take(at, /\}/y)) return table as Toml;
+    if (take(at, /\}/y)) {
+      at.closed.add(table);
+      return table as Toml;
+    }
     const keys = readKeys(at);
     if (!keys || !take(at, /[ \t]*=[ \t]*/y)) return undefined;
     const value = readValue(at, depth + 1);
     const last = keys.pop() as string;
-    const inside = tableAt(table, keys);
+    const inside = tableAt(at, table, keys);
     if (value === undefined || !inside) return undefined;
     inside[last] = value;
     skipBlank(at);

@@ -4,7 +4,7 @@
  */
 import { type Decision, isOpen, keyDecisionLine } from "./decision.ts";
 import type { RecordedEvent } from "./event.ts";
-import { type Course, evolveCourse } from "./flow/course.ts";
+import { type Course, confirmedBy, evolveCourse } from "./flow/course.ts";
 import { evolveFlow } from "./flow/evolve.ts";
 import type { Generation, Variant } from "./flow/generations.ts";
 import { renderStateFile } from "./flow/render.ts";
@@ -73,8 +73,10 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
       if (!decision || !isOpen(decision)) return state;
       const { key, by, at } = event;
       const line = oneLine(keyDecisionLine(decision, { key, by, at }));
+      const confirmed = confirmedBy(course, flow, decision, key);
       return {
         ...state,
+        ...(confirmed && { course: confirmed }),
         ...(flow && { flow: { ...flow, keyDecisions: [...flow.keyDecisions, line] } }),
         decisions: { ...state.decisions, [event.id]: { ...decision, answer: { key, by, at } } },
       };

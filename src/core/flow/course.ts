@@ -3,6 +3,7 @@
  * position; this is why it may stay there. Editing the file by hand leaves it as it is, except for
  * what was true of another step.
  */
+import type { Question } from "../decision.ts";
 import type { RecordedEvent } from "../event.ts";
 import type { Lease } from "../lease.ts";
 import type { AgentResult } from "../plan/result.ts";
@@ -20,7 +21,7 @@ export interface Course {
   readonly seen?: readonly string[];
   /** A person put the flow where it is: no folder overrules that. */
   readonly placed: boolean;
-  /** Of several places that fitted, a person has chosen this step: it is not left before it is done. */
+  /** A person has chosen this step among several that fitted, or confirmed it: it is not left before it is done. */
   readonly chosen?: string;
   /** Opened again, and not completed since: what lies on disk proves nothing about them. */
   readonly reopened: readonly string[];
@@ -115,6 +116,24 @@ export const newCourse = (flow: string): Course => ({
   stuck: 0,
   reports: {},
 });
+
+/**
+ * Killed between the line that a person had us set and the record of it, the step looks as if
+ * somebody else had done it: it stays ours to complete and to commit.
+ */
+export const confirmedBy = (
+  course: Course | undefined,
+  before: FlowState | undefined,
+  { kind, subject }: Pick<Question, "kind" | "subject">,
+  key: string,
+): Course | undefined =>
+  course &&
+  before &&
+  kind === "confirmation" &&
+  key === "A" &&
+  subject === `${before.flow} ${before.step}`
+    ? { ...course, chosen: before.step }
+    : course;
 
 /** `before`: the flow as it was when the event happened. */
 export function evolveCourse(

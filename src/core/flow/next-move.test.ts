@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Event, RecordedEvent } from "../event.ts";
 import { evolve, nothingYet, type ProjectState } from "../evolve.ts";
+import { crossCheck } from "./cross-check.ts";
 import { builtInFlows, flowNamed } from "./flows/index.ts";
+import { metaRepo } from "./flows/meta-repo.ts";
 import { type FlowFacts, type FlowMove, nextMove } from "./next-move.ts";
+import type { FlowState } from "./state.ts";
 import { noTaskFacts } from "./tasks.ts";
 
 const at = "2026-01-01T00:00:00.000Z";
@@ -16,17 +19,21 @@ function stateAfter(flow: string, step: string, ...events: readonly Event[]): Pr
     .reduce(evolve, nothingYet);
 }
 
+function surveyOf(files: Readonly<Record<string, string>>): FlowFacts["survey"] {
+  const texts = new Map(Object.entries(files));
+  const docs = new Map([...texts].map(([path, text]) => [path, text.length]));
+  return { docs, texts, hasSource: false, members: 0 };
+}
+
 function moveOf(
   state: ProjectState,
   files: Readonly<Record<string, string>> = {},
   skill: Partial<FlowFacts["skill"]> = {},
   tasks: FlowFacts["tasks"] = noTaskFacts,
 ): FlowMove {
-  const texts = new Map(Object.entries(files));
-  const docs = new Map([...texts].map(([path, text]) => [path, text.length]));
   const facts: FlowFacts = {
     flows: builtInFlows,
-    survey: { docs, texts, hasSource: false, members: 0 },
+    survey: surveyOf(files),
     skill: { phases: [], lacks: [], there: [], ...skill },
     tasks,
     ahead: [],
@@ -53,6 +60,27 @@ describe("a step that no skill does", () => {
       events: [{ type: "step-entered", step: "3" }],
     });
   });
+});
+
+it("a step that a person has confirmed is ours to complete, though its line stands there already", () => {
+  const confirmed = { "_repo-config.yaml": "confirmed_by_user: true\n" };
+  const here = stateAfter("meta-repo", "2");
+  const move = moveOf(here);
+  if (move.is !== "ask" || !here.flow) throw new Error("nothing is asked");
+  const decision = { ...move.question, id: "d-1", askedAt: at };
+  const events = [
+    { type: "decision-asked", decision } as Event,
+    { type: "decision-answered", id: "d-1", key: "A", by: "person", at } as const,
+  ];
+  const answered = stateAfter("meta-repo", "2", ...events);
+  const seen = surveyOf(confirmed);
+  const says = (state: ProjectState): object =>
+    crossCheck(metaRepo, state.flow as FlowState, state.course, seen);
+  // Killed before it was on record: nobody else has done it, and it is committed like any other.
+  expect(says(answered)).toEqual({ is: "agrees" });
+  expect(moveOf(answered, confirmed)).toMatchObject({ events: [{ type: "step-completed" }] });
+  // Without an answer somebody else has set the line, and the folders are believed.
+  expect(says(here)).toMatchObject({ is: "elsewhere", to: { step: { step: "3" } } });
 });
 
 describe("the decision about another round of research", () => {

@@ -1,9 +1,10 @@
 /** `autodev agents test NAME`: a piece of work that takes seconds, and whether it was done. */
+
+import { duration } from "../../core/amounts.ts";
 import { type AgentEvent, type FoundAgent, shown, type Tried, testAgent } from "../../project.ts";
 import { print, printError, printJson } from "../output.ts";
 import { type AskOptions, answeredBy, trustAsker } from "../prompt.ts";
 import { eventLine, trialLines } from "../render/agents.ts";
-import { duration } from "../render/amounts.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { type Style, styleFor } from "../render/style.ts";
 import { cutTo } from "../render/width.ts";

@@ -5,6 +5,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { hasUsed, toldOf } from "../../core/agent/budget.ts";
+import { spendWords } from "../../core/amounts.ts";
 import { currentRuns, openDecisions } from "../../core/evolve.ts";
 import type { Flow } from "../../core/flow/flow.ts";
 import { stepsOf } from "../../core/flow/steps.ts";
@@ -12,7 +13,6 @@ import { earliestParked } from "../../core/plan/next-moves.ts";
 import { type PlanRun, unverified } from "../../core/plan/progress.ts";
 import { glance, type Look, shown, shownPlace } from "../../project.ts";
 import { print, printJson } from "../output.ts";
-import { spendWords } from "../render/amounts.ts";
 import { styleFor } from "../render/style.ts";
 import { summary } from "../render/summary.ts";
 import type { StatusOutput } from "../shapes.ts";

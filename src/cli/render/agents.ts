@@ -2,9 +2,9 @@
 import type { Choice } from "../../core/agent/choose.ts";
 import { applyAgent } from "../../core/agent/known.ts";
 import type { TrialCheck } from "../../core/agent/trial.ts";
+import { duration, spendWords } from "../../core/amounts.ts";
 import { type AgentEvent, shown, type Tried } from "../../project.ts";
 import type { AgentsOutput } from "../shapes.ts";
-import { duration, spendWords } from "./amounts.ts";
 import type { Style } from "./style.ts";
 import { cutTo, padTo, widthOf } from "./width.ts";
 

@@ -4,9 +4,10 @@
  * there are fewer lines than it has rows. Where there is no room for all phases, those under way
  * come first, then what went wrong, then what comes next; the others are counted.
  */
+
+import { clock, duration, roughly, spendShort, spendWords } from "../../core/amounts.ts";
 import type { PhaseStage, PhaseView, RunView } from "../../core/plan/run-view.ts";
 import { shown } from "../../project.ts";
-import { clock, duration, roughly, spendShort, spendWords } from "./amounts.ts";
 import type { Style } from "./style.ts";
 import { cutTo, padTo, widthOf } from "./width.ts";
 

@@ -1,4 +1,6 @@
 /** A run as Markdown: for the summary of a step in CI, and for a pull request. */
+
+import { duration } from "../../core/amounts.ts";
 import { type Decision, decisionBlock } from "../../core/decision.ts";
 import type { Failure } from "../../core/failure.ts";
 import { failureLines } from "../../core/plan/failure-lines.ts";
@@ -10,7 +12,6 @@ import {
   unverified,
 } from "../../core/plan/progress.ts";
 import type { GateOutcome } from "../../core/plan/run-event.ts";
-import { duration } from "./amounts.ts";
 import { fenced, quoted, table } from "./markdown.ts";
 
 /** GitHub cuts off, or refuses, what is longer. */

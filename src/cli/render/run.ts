@@ -1,6 +1,7 @@
 /** A run in words: as it happens, when it has ended, and before it begins. */
 import { forecastWords } from "../../core/agent/forecast.ts";
 import { sandboxText } from "../../core/agent/sandbox.ts";
+import { duration, spendWords } from "../../core/amounts.ts";
 import type { RecordedEvent } from "../../core/event.ts";
 import { failureLines } from "../../core/plan/failure-lines.ts";
 import {
@@ -16,7 +17,6 @@ import { placeOf } from "../../core/plan/readiness.ts";
 import type { RunView } from "../../core/plan/run-view.ts";
 import type { RunWatch } from "../../core/plan/run-watch.ts";
 import { type Preview, shown } from "../../project.ts";
-import { duration, spendWords } from "./amounts.ts";
 import type { Style } from "./style.ts";
 import { cutTo, padTo, widthOf } from "./width.ts";
 

@@ -53,7 +53,7 @@ export function attemptsIn(
     const known = "attempt" in event ? attempts.get(event.phase) : undefined;
     const at = known?.findLastIndex((each) => "attempt" in event && each.attempt === event.attempt);
     const before = known?.[at ?? -1];
-    if (known && before) known[at ?? -1] = { ...before, ...changeBy(event) };
+    if (known && before) known[at ?? -1] = { ...before, ...attemptChange(event) };
   }
   return attempts;
 }
@@ -74,7 +74,8 @@ function undo(attempts: AttemptRecord[] | undefined): void {
   attempts[attempts.length - 1] = { ...rest, how: "delivered", lines: [] };
 }
 
-function changeBy(event: RecordedEvent): Partial<AttemptRecord> {
+/** What an event makes of the attempt that it names. */
+export function attemptChange(event: RecordedEvent): Partial<AttemptRecord> {
   switch (event.type) {
     case "attempt-delivered":
       return { how: "delivered", commit: event.commit };

@@ -1,5 +1,5 @@
 /** Durations and spend, as people say them. */
-import type { Spend } from "../../core/plan/run-news.ts";
+import type { Spend } from "./plan/run-news.ts";
 
 const second = 1000;
 const minute = 60 * second;

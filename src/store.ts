@@ -59,6 +59,18 @@ export interface Reading {
   readonly after: readonly StoredTransition[];
 }
 
+/** History as it grows, for whoever follows it: nothing is read twice. */
+export interface Tail {
+  /** What was recorded since the last call; the first time, all of it. */
+  next(): Result<Growth>;
+}
+
+export interface Growth {
+  readonly transitions: readonly StoredTransition[];
+  /** What was told before no longer stands (mended, restored, overtaken): these are all there are. */
+  readonly anew: boolean;
+}
+
 export interface Holder {
   readonly pid: number;
   readonly host: string;
@@ -94,6 +106,7 @@ export interface Session {
 export interface Store {
   /** With `whole`, history from the beginning, whatever snapshots say. */
   read(options?: { whole?: boolean }): Result<Reading>;
+  tail(): Tail;
   /** Was this the rendering of `path` after any transition so far? */
   everRendered(path: string, hash: string): boolean;
   /** A file that people see, by its path in the repository; undefined: it is not there. */

@@ -29,14 +29,16 @@ export interface Following {
 
 /** Wakes when the journal's folder changes, and looks by itself in case nothing wakes it. */
 export async function follow(project: Project, following: Following): Promise<Result<void>> {
+  const tail = project.store.tail();
   let last = following.from;
   const wake: { up?: () => void } = {};
   const watcher = watchJournal(project, () => wake.up?.());
   try {
     for (;;) {
-      const events = eventsAfter(project, last);
-      if (!events.ok) return events;
-      for (const event of events.value) {
+      const grown = tail.next();
+      if (!grown.ok) return grown;
+      for (const event of grown.value.transitions.flatMap(eventsOf)) {
+        if (event.seq <= last) continue;
         following.each(event);
         last = event.seq;
       }

@@ -29,6 +29,7 @@ import {
   type History,
   journalFolder,
   newestFolder,
+  openTail,
   openWriter,
   type Place,
   readAfter,
@@ -149,6 +150,19 @@ export function createFileStore(options: FileStoreOptions): Store {
       } catch (error) {
         return unreadable(place, error);
       }
+    },
+
+    tail() {
+      const tail = openTail(place);
+      return {
+        next() {
+          try {
+            return tail.next();
+          } catch (error) {
+            return unreadable(place, error);
+          }
+        },
+      };
     },
 
     everRendered(file, hash) {

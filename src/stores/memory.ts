@@ -28,6 +28,16 @@ export function createMemoryStore(): Store {
         after: history.filter((transition) => transition.seq > (usable?.head.seq ?? 0)),
       });
     },
+    tail() {
+      let told = 0;
+      return {
+        next() {
+          const transitions = history.slice(told);
+          told = history.length;
+          return succeed({ transitions, anew: false });
+        },
+      };
+    },
     everRendered: (file, hash) =>
       history.some((transition) => transition.rendered?.[file] === hash),
     readProjection: (file) => succeed(projections.get(file)),

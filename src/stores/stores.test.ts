@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -37,4 +37,34 @@ describe("a projection that is cut in the middle of a character", () => {
       failure: { code: "state-file-encoding", line: 1 },
     });
   });
+});
+
+it("whoever follows a journal that has become another is told all of it, and that it is another", async () => {
+  const root = mkdtempSync(join(tmpdir(), "autodev-tail-"));
+  const folder = join(root, "memory");
+  const store = createFileStore({ folder, root, shown: "memory" });
+  const record = async (text: string): Promise<void> => {
+    const session = await store.open({ pid: 1, host: "here", since: "", command: "test" });
+    if (!session.ok) throw new Error(session.failure.message);
+    const { seq } = session.value.head;
+    const events = [{ type: "blocker-raised" as const, text }];
+    await session.value.append(seq, { at: "2026-01-01T00:00:00.000Z", run: "flow", events });
+    await session.value.release();
+  };
+  const tail = store.tail();
+  await record("a");
+  expect(tail.next()).toMatchObject({ value: { transitions: [{ seq: 1 }], anew: false } });
+  cpSync(folder, join(root, "before"), { recursive: true });
+  await record("b");
+  expect(tail.next()).toMatchObject({ value: { transitions: [{ seq: 2 }], anew: false } });
+  // Somebody has put an older copy back, and work has gone on from there.
+  rmSync(folder, { recursive: true });
+  cpSync(join(root, "before"), folder, { recursive: true });
+  await record("c");
+  expect(tail.next()).toMatchObject({
+    value: { transitions: [{ seq: 1 }, { seq: 2, events: [{ text: "c" }] }], anew: true },
+  });
+  rmSync(folder, { recursive: true });
+  expect(tail.next()).toMatchObject({ value: { transitions: [], anew: true } });
+  expect(tail.next()).toMatchObject({ value: { transitions: [], anew: false } });
 });

@@ -5,7 +5,7 @@
 import type { Event } from "../core/event.ts";
 import { nothingYet } from "../core/evolve.ts";
 import type { Message } from "../core/message.ts";
-import type { Holder, Session, Store, Transition } from "../store.ts";
+import type { Holder, Session, Store, StoredTransition, Transition } from "../store.ts";
 
 export interface Runner {
   describe(name: string, body: () => void): void;
@@ -42,12 +42,14 @@ export function storeContract(
     if (!session.ok) throw new Error(session.failure.message);
     return session.value;
   };
+  const textsIn = (transitions: readonly StoredTransition[]): string[] =>
+    transitions.flatMap(({ events }) =>
+      events.map((event) => (event.type === "blocker-raised" ? event.text : event.type)),
+    );
   const texts = (store: Store): string[] => {
     const reading = store.read({ whole: true });
     if (!reading.ok) throw new Error(reading.failure.message);
-    return reading.value.after.flatMap(({ events }) =>
-      events.map((event) => (event.type === "blocker-raised" ? event.text : event.type)),
-    );
+    return textsIn(reading.value.after);
   };
 
   describe(`${name} keeps the contract of a store`, () => {
@@ -68,6 +70,29 @@ export function storeContract(
       await second.append(3, transition("d"));
       await second.release();
       expect(texts(store)).toEqual(["a", "b", "c", "d"]);
+    });
+
+    it("tells whoever follows it what is new, each time once, across sessions", async () => {
+      const store = await make();
+      const tail = store.tail();
+      const news = (): { texts: string[]; anew: boolean } => {
+        const grown = tail.next();
+        if (!grown.ok) throw new Error(grown.failure.message);
+        const { transitions, anew } = grown.value;
+        return { texts: textsIn(transitions), anew };
+      };
+      expect(news()).toEqual({ texts: [], anew: false });
+      const first = await opened(store);
+      await first.append(0, transition("a"));
+      await first.append(1, transition("b", "c"));
+      expect(news()).toEqual({ texts: ["a", "b", "c"], anew: false });
+      expect(news()).toEqual({ texts: [], anew: false });
+      await first.release();
+      const second = await opened(store);
+      expect(news()).toEqual({ texts: [], anew: false });
+      await second.append(3, transition("d"));
+      await second.release();
+      expect(news()).toEqual({ texts: ["d"], anew: false });
     });
 
     it("numbers transitions by their first event", async () => {

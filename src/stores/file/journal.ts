@@ -15,7 +15,7 @@
  */
 import * as path from "node:path";
 import { type Failure, fail, type Result, succeed } from "../../core/failure.ts";
-import type { Head, StoredTransition, Transition } from "../../store.ts";
+import type { Head, StoredTransition, Tail as StoreTail, Transition } from "../../store.ts";
 import { type AppendFile, codeOf, type Disk, reasonFor } from "./disk.ts";
 import {
   claimsHash,
@@ -157,16 +157,32 @@ export function readAfter(place: Place, mark: Mark): Result<History> | undefined
   const latest = latestEpoch(place);
   const later: { epoch: number; from: number }[] = [{ epoch: mark.segment, from: mark.start }];
   for (let epoch = mark.segment + 1; epoch <= latest; epoch++) later.push({ epoch, from: 0 });
-  const walk = walkSegments(place, later);
+  const walk = walkSegments(place, later, { fromMark: true });
   if (walk.damage) return { ok: false, failure: damageFailure(place, walk.damage) };
   if (walk.links[0]?.hash !== mark.head.hash) return undefined;
   return succeed(historyOf(walk, walk.links.slice(1)));
+}
+
+/** Reads on from where it was; from the beginning, where the journal has become another. */
+export function openTail(place: Place): StoreTail {
+  let mark: Mark | undefined;
+  return {
+    next() {
+      const after = mark && readAfter(place, mark);
+      const read = after?.ok ? after : readWhole(place);
+      if (!read.ok) return read;
+      const anew = mark !== undefined && !after?.ok;
+      mark = read.value.mark;
+      return succeed({ transitions: read.value.transitions, anew });
+    },
+  };
 }
 
 /** Joins segments into one chain, oldest first, and tells where it breaks, if it does. */
 export function walkSegments(
   place: Place,
   segments: readonly { epoch: number; from: number }[],
+  { fromMark = false } = {},
 ): Walk {
   const links: Link[] = [];
   const late: { segment: number; seq: number }[] = [];
@@ -180,7 +196,7 @@ export function walkSegments(
     const { records, tail } = decodeRecords(bytes, from, place.sha256);
     const [first] = records;
     if (first) {
-      const joint = index === 0 && from > 0 ? "end" : joinOf(links, first);
+      const joint = index === 0 && fromMark ? "end" : joinOf(links, first);
       if (joint === undefined) {
         const last = links.at(-1);
         const expected = last ? last.seq + last.events : 1;

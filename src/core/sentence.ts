@@ -24,6 +24,36 @@ export function sentence(event: RecordedEvent): string {
       const { phase, name, detail } = event.subStep;
       return `sub-step ${phase} ${name}${detail ? `: ${detail}` : ""}`;
     }
+    case "step-committed":
+      return event.commit === undefined
+        ? `step ${event.step} is in no commit: ${event.why ?? ""}`
+        : `step ${event.step} committed as ${event.commit.slice(0, 7)}`;
+    case "step-reopened":
+      return `step ${event.step} ${event.name} is done once more (${event.how})`;
+    case "step-aborted":
+      return `left as it is: ${event.reason}`;
+    case "rollback-chosen":
+      return `step ${event.step} ${event.name} is to be rolled back`;
+    case "steps-excused":
+      return event.steps.length > 0
+        ? `goes on without what step ${event.steps.join(", ")} leaves`
+        : "goes on here";
+    case "sub-step-skipped":
+      return `sub-step left out; ${event.next.phase} ${event.next.name} is next`;
+    case "skill-started": {
+      const mode = event.mode === undefined ? "" : ` (${event.mode})`;
+      return `${event.agent} works by the skill ${event.skill}${mode}, session ${event.session}`;
+    }
+    case "skill-session-opened":
+      return `session ${event.session} opened${event.model === undefined ? "" : ` with ${event.model}`}`;
+    case "skill-usage-counted":
+      return `session ${event.session}: used ${spendWords(event)}`;
+    case "skill-ended":
+      return `session ${event.session} ended: ${event.how}${event.reason === undefined ? "" : `, ${event.reason}`}`;
+    case "batch-reported":
+      return `batch ${event.number}: ${event.tasks.map(({ task, result }) => `${task} ${result}`).join(", ")}`;
+    case "tasks-ran":
+      return `the tasks ran: ${event.how}${event.trouble === undefined ? "" : `, ${event.trouble}`}`;
     case "step-retried":
       return `failed and retried: ${event.reason}`;
     case "step-failed":
@@ -82,6 +112,10 @@ function runSentence(event: RecordedEvent): string {
       return "run resumed";
     case "plan-reread":
       return `the plan was changed: ${event.changes.join("; ")}`;
+    case "baseline-taken": {
+      const failed = event.gates.filter(({ passed }) => passed === false).map(({ name }) => name);
+      return `gates before the run: ${failed.length > 0 ? `${failed.join(", ")} failed` : "none failed"}`;
+    }
     case "attempt-leased":
       return `phase ${event.phase}: attempt ${event.attempt} is with ${event.lease.by} until ${event.lease.until}`;
     case "attempt-reported":

@@ -69,6 +69,7 @@ import {
 import type { Agent } from "./agent.ts";
 import { makeAgent } from "./agents/made.ts";
 import { readConfig } from "./config.ts";
+import { type Budgets, budgetsOf } from "./core/agent/budget.ts";
 import type { RecordedEvent } from "./core/event.ts";
 import { currentRun, type ProjectState } from "./core/evolve.ts";
 import { type Failure, fail, type Result, succeed } from "./core/failure.ts";
@@ -98,6 +99,7 @@ import { createFileStore, sha256 } from "./stores/file.ts";
 import { grantTrust, revokeTrust, type TrustPlace, trustFolder } from "./trust.ts";
 
 export { type Acted, actOnFlow, retryStep } from "./activities/act-on-flow.ts";
+export { answerDecision } from "./activities/answer-decision.ts";
 export type { AskTrust } from "./activities/approve.ts";
 export type { AuditedCommit } from "./activities/audit.ts";
 export * from "./activities/examine.ts";
@@ -116,6 +118,7 @@ export {
   type FoundFlow,
   flowsFolder,
 } from "./activities/find-flows.ts";
+export { findParts } from "./activities/find-parts.ts";
 export { examineSandbox } from "./activities/find-sandbox.ts";
 export * from "./activities/hold.ts";
 export type { ListedAgents } from "./activities/list-agents.ts";
@@ -125,6 +128,7 @@ export type { OpenedPullRequest } from "./activities/open-pull-request.ts";
 export { type PhaseDiff, phaseDiff } from "./activities/phase-diff.ts";
 export * from "./activities/plan-files.ts";
 export { type Preview, previewBuild } from "./activities/preview.ts";
+export { listArtifacts, readArtifact } from "./activities/read-artifacts.ts";
 export type { LentWork, Pull } from "./activities/run-site.ts";
 export { say, untilReleased } from "./activities/say.ts";
 export {
@@ -142,15 +146,18 @@ export {
   type TrackerTools,
 } from "./activities/sync-tracker.ts";
 export { askingPeople } from "./activities/tell-people.ts";
-export { readTranscript } from "./activities/transcript.ts";
+export { briefIn, readTranscript } from "./activities/transcript.ts";
 export type { Tried } from "./activities/try-agent.ts";
 export type { InitRequest, PlannedFile } from "./activities/write-host-files.ts";
 export type { AgentEvent } from "./agent.ts";
-export { inWords } from "./agents/made.ts";
+export { asConversation, inWords } from "./agents/made.ts";
 export { attached } from "./exec/attached.ts";
+export { hasScreen, openPage } from "./exec/open-page.ts";
+export { markdownTree } from "./formats/markdown-tree.ts";
 export { initRepository } from "./git.ts";
 export { shown, shownLine } from "./safe-text.ts";
 export type { Holder } from "./store.ts";
+export { contains, notOurs, userFolder } from "./trust.ts";
 
 export const realWorld: World = {
   now: () => new Date().toISOString(),
@@ -288,6 +295,12 @@ export async function suiteOf({ root, repository }: Project): Promise<SuitePart[
   if (!repository) return [];
   const git = openGit({ ...repository, workTree: repository.root });
   return partsOf(root, await surveySuite(root, git));
+}
+
+/** What agents may use up here; where the settings cannot be read, what is usual. */
+export function budgetsAt({ root }: Project): Budgets {
+  const settings = readConfig(root);
+  return budgetsOf(settings.ok ? settings.value.budget : undefined);
 }
 
 /** Whether a session is open here, as far as a look can tell. */

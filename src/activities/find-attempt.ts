@@ -16,11 +16,12 @@ export interface PhaseHistory {
   readonly attempts: readonly AttemptRecord[];
 }
 
-/** In the current run; what it says is as old as the moment of asking. */
-export function findPhase(project: Project, name: string): Result<PhaseHistory> {
+/** In the current run, or in `among`; what it says is as old as the moment of asking. */
+export function findPhase(project: Project, name: string, among?: string): Result<PhaseHistory> {
   const state = readState(project);
   if (!state.ok) return state;
-  const run = currentRun(state.value);
+  const run = among === undefined ? currentRun(state.value) : state.value.runs?.[among];
+  if (!run && among !== undefined) return fail("not-found", `there is no run ${among}`);
   if (!run) {
     return fail("not-found", "no plan was run here yet: there is no phase to look at", {
       hint: "autodev build docs/feature-plan.md --commit=message-only",

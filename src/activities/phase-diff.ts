@@ -21,11 +21,16 @@ export interface PhaseDiff {
 export async function phaseDiff(
   project: Project,
   name: string,
-  options: { readonly attempt?: number; readonly patch: boolean },
+  options: {
+    readonly attempt?: number;
+    readonly patch: boolean;
+    /** Absent: the current one. */
+    readonly run?: string;
+  },
 ): Promise<Result<PhaseDiff>> {
   const { repository } = project;
   if (!repository) return fail("no-repository", `${project.root} is not in a git repository`);
-  const history = findPhase(project, name);
+  const history = findPhase(project, name, options.run);
   if (!history.ok) return history;
   const git = openGit({ ...repository, workTree: repository.root });
   const work = await findWork(git, history.value, options.attempt);

@@ -190,13 +190,14 @@ function roomAt(file: string): number {
 
 /**
  * Line by line from `from` to the present end; returns where the last whole line ends, to go on from
- * there (`rest`: nobody goes on, half a line counts too). Undefined: there is none that can be read.
+ * there (`rest`: nobody goes on, half a line counts too; `most`: not many more bytes than these).
+ * Undefined: there is none that can be read.
  */
 export function readTranscript(
   file: string,
   from: number,
   each: (line: string) => void,
-  { rest = false } = {},
+  { rest = false, most = Number.POSITIVE_INFINITY } = {},
 ): number | undefined {
   let fd: number;
   try {
@@ -219,6 +220,7 @@ export function readTranscript(
       if (end > 0) for (const line of linesIn(bytes.subarray(0, end))) each(line);
       held = Buffer.from(bytes.subarray(end));
       at += end;
+      if (at - from >= most) return at;
       if (read > 0) continue;
       if (rest && held.length > 0) each(held.toString("utf8"));
       return at;
@@ -229,6 +231,42 @@ export function readTranscript(
     fs.closeSync(fd);
   }
 }
+
+/** What its agent was told, where that stands in it, and where it ends. */
+export function briefIn(
+  file: string,
+): { readonly heading: string; readonly text?: string; readonly end: number } | undefined {
+  let heading: string | undefined;
+  const lines: string[] = [];
+  let [end, over] = [0, false];
+  readTranscript(
+    file,
+    0,
+    (line) => {
+      if (heading === undefined) heading = line;
+      else if (over || !isOfBrief(heading, line)) over = true;
+      else lines.push(line);
+      if (!over) end += Buffer.byteLength(line) + 1;
+    },
+    { most: mostBrief },
+  );
+  if (heading === undefined) return undefined;
+  const text = lines.map((line) => (isSpoken(heading ?? "") ? line.slice(2) : line)).join("\n");
+  return { heading, end, ...(lines.length > 0 && { text }) };
+}
+
+const mostBrief = 1024 ** 2;
+
+/** Set off with a mark for whom we have started; alone, up to our next line, for whoever came for it. */
+const isOfBrief = (heading: string, line: string): boolean =>
+  isSpoken(heading)
+    ? line.startsWith("> ")
+    : isFetched(heading) && !line.startsWith(transcriptMark);
+
+const isSpoken = (heading: string): boolean =>
+  /^── attempt \d+ at phase \S+, by \S+ speaking \w+$/.test(heading);
+const isFetched = (heading: string): boolean =>
+  /^── attempt \d+ at phase \S+, fetched by /.test(heading);
 
 /** An agent's line can hold a whole file (`spoken.ts`). */
 const longestLine = 8 * 1024 ** 2;

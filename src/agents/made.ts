@@ -1,7 +1,8 @@
 /** The agent of a name: which adapter it is, and what it is made from. */
-import { type Agent, eventLines } from "../agent.ts";
+import { type Agent, type AgentEvent, eventLines } from "../agent.ts";
 import { applyAgent, knownAgent } from "../core/agent/known.ts";
 import type { Moment } from "../core/agent/trouble.ts";
+import type { Said } from "../core/board/wire.ts";
 import { readClaim } from "../core/plan/read-result.ts";
 import { resultSchema } from "../core/plan/result.ts";
 import type { Settings } from "../core/settings.ts";
@@ -97,6 +98,62 @@ export function inWords(each: (line: string) => void): (line: string) => void {
     if (beside !== undefined) return each(beside);
     for (const event of dialect.translate(line)) for (const words of eventLines(event)) each(words);
   };
+}
+
+/**
+ * The same as entries that a page can draw. What its agent was told is left out: whoever wants it
+ * asks for the brief.
+ */
+export function asConversation(each: (said: Said) => void): (line: string) => void {
+  let dialect: Dialect | undefined;
+  let brief: "marked" | "plain" | undefined;
+  return (line) => {
+    if (line.startsWith("── ")) {
+      const [, how, name] =
+        /^── attempt \d+ at phase \S+, (by \S+ speaking (\w+)$|fetched by )/.exec(line) ?? [];
+      if (how !== undefined) {
+        dialect = spoken.find((known) => known.name === name);
+        brief = name === undefined ? "plain" : "marked";
+      } else brief = undefined;
+      return each({ is: "heading", text: line.slice(3) });
+    }
+    if (brief === "plain" || (brief === "marked" && line.startsWith("> "))) return;
+    brief = undefined;
+    if (!dialect || !line.startsWith("{")) return each({ is: "line", text: line });
+    const beside = stderrIn(line);
+    if (beside !== undefined) return each({ is: "line", text: beside });
+    for (const event of dialect.translate(line)) {
+      const said = saidBy(event);
+      if (said) each(said);
+    }
+  };
+}
+
+function saidBy(event: AgentEvent): Said | undefined {
+  switch (event.type) {
+    case "text":
+    case "thought":
+      return { is: event.type, text: event.text };
+    case "file":
+      return { is: "file", path: event.path, change: event.change };
+    case "command":
+      return { is: "command", command: event.command, passed: event.passed };
+    case "tool":
+      return { is: "tool", name: event.name, what: event.what, state: event.state };
+    case "plan":
+      return { is: "plan", steps: event.steps };
+    case "permission":
+      return event.allowed
+        ? undefined
+        : { is: "note", text: `${event.tool} ${event.what}: not allowed` };
+    case "retry":
+      return { is: "note", text: `tries again: ${event.why}` };
+    case "session":
+    case "usage":
+    case "window":
+    case "raw":
+      return undefined;
+  }
 }
 
 const spoken: readonly Dialect[] = [claude, codex, createAcpDialect({ program: "", args: [] })];

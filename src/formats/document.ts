@@ -87,7 +87,7 @@ export interface Document {
 }
 
 /** Hard breaks mean nothing here, and looking for them costs the square of the spaces in a line. */
-const markdown = parser.configure([GFM, { remove: ["HardBreak"] }]);
+export const markdown = parser.configure([GFM, { remove: ["HardBreak"] }]);
 const deepest = 100;
 const mostMarks = 5000;
 
@@ -146,7 +146,7 @@ export const isDone = (mark: string): boolean => /[xXvV✓✔✅☑]/u.test(mark
 const fenceLine = /^((?:[ \t]*(?:>|[-*+]|\d{1,9}[.)]))*[ \t]*)(`{3,}|~{3,})[ \t]*([^`\r\n]*)$/;
 
 /** The copy that is parsed: as long as the original, line ends and nested fences made plain. */
-function readable(body: string): { copy: string; doubts: { message: string; at: number }[] } {
+export function readable(body: string): { copy: string; doubts: { message: string; at: number }[] } {
   const copy = body
     .replace(/\r(?!\n)/g, "\n")
     .replace(/\r\n/g, " \n")
@@ -235,7 +235,7 @@ function nestsWell(lines: readonly string[], from: number, sign: string): boolea
 }
 
 /** What would keep the parser busy for minutes is no plan. */
-function tooTangled(copy: string): { what: string; at: number } | undefined {
+export function tooTangled(copy: string): { what: string; at: number } | undefined {
   let at = 0;
   let marks = 0;
   let paragraph = 0;

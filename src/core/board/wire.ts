@@ -5,6 +5,7 @@
  * markup.
  */
 import type { Budgets } from "../agent/budget.ts";
+import type { Answer } from "../decision.ts";
 import type { RecordedEvent } from "../event.ts";
 import type { Flow } from "../flow/flow.ts";
 import type { PackedBoard } from "./board.ts";
@@ -38,6 +39,12 @@ export interface SeenProject {
   };
   /** Why it cannot be read. */
   readonly trouble?: string;
+}
+
+/** `GET /projects`: the first is the one that we were started in. */
+export interface ProjectsAnswer {
+  readonly version: 1;
+  readonly projects: readonly SeenProject[];
 }
 
 /** Whose session is open there; it can be asked questions and takes up answers. */
@@ -75,7 +82,12 @@ export type StreamMessage =
   /** At least every ten seconds: that somebody is there, and what time it is with him. */
   | {
       readonly event: "pulse";
-      readonly data: { readonly now: string; readonly holder?: SeenHolder };
+      readonly data: {
+        readonly now: string;
+        readonly holder?: SeenHolder;
+        /** Given, but not recorded yet: they count. By the decision's id. */
+        readonly answers?: Readonly<Record<string, Answer>>;
+      };
     }
   | { readonly event: "projects"; readonly data: readonly SeenProject[] }
   /** The last line that somebody at work has printed. */
@@ -218,6 +230,21 @@ export interface EnterRequest {
 export interface EnterAnswer {
   readonly version: 1;
   readonly token: string;
+}
+
+/** `POST /ticket`: such a word, for whoever has the token. */
+export interface TicketAnswer {
+  readonly version: 1;
+  readonly ticket: string;
+}
+
+/**
+ * `GET /proof?nonce=`: that whoever answers has the token, without telling it. Asked by another
+ * autodev before it says anything to a port that might be somebody else's by now.
+ */
+export interface ProofAnswer {
+  readonly version: 1;
+  readonly proof: string;
 }
 
 /** Whatever was refused, with the status that fits. */

@@ -33,6 +33,8 @@ const wanted = {
   rspec: "ruby-rspec",
   phpunit: "phpunit",
   cmake: "cmake",
+  // The dashboard is looked at by a real browser.
+  chromium: "chromium",
 };
 const missing = Object.keys(wanted).filter((command) => !has(command));
 if (missing.length > 0 && process.env.CI && process.getuid?.() === 0 && has("apt-get")) {

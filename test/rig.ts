@@ -36,10 +36,10 @@ export function makeFolder(name: string): string {
 /** A copy of the build, made anew when the source is newer: nobody's rebuild disturbs a test. */
 const buildAndCopy = `
   if [ ! -e dist/cli/main.cjs ] ||
-     [ -n "$(find src examples scripts/build.mjs -newer dist/cli/main.cjs ! -name '*.test.ts' -type f -print -quit)" ]
+     [ -n "$(find src web examples scripts/build.mjs -newer dist/cli/main.cjs ! -name '*.test.ts' -type f -print -quit)" ]
   then "$1" scripts/build.mjs --cli-only || exit 1
   fi
-  cp -r dist/cli "$2" && cp -r skills "$2/../skills"`;
+  cp -r dist/cli "$2" && cp -r dist/web "$2/../web" && cp -r skills "$2/../skills"`;
 
 let built: string | undefined;
 export function binary(): string {

@@ -1,4 +1,12 @@
 /** `autodev/core`: what decides, without a clock, a disk or a process. Runs anywhere. */
+export {
+  type Board,
+  blankBoard,
+  evolveBoard,
+  type RunBoard,
+  runOn,
+  runsOn,
+} from "./board/board.ts";
 export * from "./decision.ts";
 export type { Event, RecordedEvent } from "./event.ts";
 export * from "./evolve.ts";

@@ -1,0 +1,154 @@
+/**
+ * The phases of a run as a drawing: who waits for whom, from left to right, with what each is doing.
+ * A tab comes to one of them, arrows lead from there along the lines, Enter opens.
+ */
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import type { PlanRun } from "../../src/core/plan/progress.ts";
+import type { PhaseView } from "../../src/core/plan/run-view.ts";
+import { criticalIn } from "./critical.ts";
+import { GraphNode, nodeId } from "./graph-node.tsx";
+import { isActive } from "./phase-words.ts";
+import { type Edge, shapeOf } from "./shape.ts";
+import { still } from "./still.ts";
+import { useDrawing } from "./use-drawing.ts";
+import { useViewport } from "./use-viewport.ts";
+import { type Arrow, walked } from "./walk.ts";
+
+export interface GraphViewProps {
+  readonly run: PlanRun;
+  readonly phases: readonly PhaseView[];
+  readonly selected?: string | undefined;
+  onOpen(id: string): void;
+}
+
+export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
+  const drawing = useDrawing(shapeOf(run.order));
+  const look = useViewport(drawing);
+  const path = useMemo(() => criticalIn(run), [run.order, run.readiness.complete]);
+  const critical = useMemo(() => new Set(path), [path]);
+  const [current, setCurrent] = useState<string>();
+  const firstStop =
+    current ?? selected ?? phases.find(({ stage }) => isActive(stage.is))?.id ?? phases[0]?.id;
+
+  const goTo = useCallback(
+    (id: string): void => {
+      setCurrent(id);
+      const place = drawing?.places[id];
+      if (place) look.reveal(place);
+      document.getElementById(nodeId(id))?.focus({ preventScroll: true });
+    },
+    [drawing],
+  );
+  useEffect(() => {
+    const place = selected === undefined ? undefined : drawing?.places[selected];
+    // The panel takes its room first.
+    if (place) requestAnimationFrame(() => look.reveal(place));
+  }, [selected, drawing]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const on = (event.target as Element).closest("[data-phase]")?.getAttribute("data-phase");
+    const { key } = event;
+    if (key === "+" || key === "=") look.zoom(1.25);
+    else if (key === "-") look.zoom(0.8);
+    else if (key === "0") look.fit();
+    else if (on && (key === "Enter" || key === " ")) onOpen(on);
+    else if (on && drawing && key.startsWith("Arrow")) {
+      const next = walked(drawing, on, key as Arrow);
+      if (next !== undefined) goTo(next);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  return (
+    <div class="run-graph card" onKeyDown={onKeyDown}>
+      {drawing ? (
+        <svg
+          ref={look.frame}
+          class="run-graph-frame"
+          data-detail={look.detail}
+          role="group"
+          aria-label={`Phase graph of ${phases.length} phases. Arrow keys follow the lines, Enter opens a phase, plus and minus zoom, 0 shows all.`}
+        >
+          <defs>
+            <marker
+              id="run-arrow"
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="7"
+              markerHeight="7"
+              orient="auto"
+            >
+              <path d="M0.5 1L7 4L0.5 7z" class="run-arrow" />
+            </marker>
+          </defs>
+          <g ref={look.canvas}>
+            <Edges edges={drawing.edges} critical={path} />
+            {phases.map((phase) => {
+              const at = drawing.places[phase.id];
+              return (
+                at && (
+                  <GraphNode
+                    key={phase.id}
+                    phase={phase}
+                    at={at}
+                    critical={critical.has(phase.id)}
+                    selected={phase.id === selected}
+                    current={phase.id === firstStop}
+                    onOpen={onOpen}
+                  />
+                )
+              );
+            })}
+          </g>
+        </svg>
+      ) : (
+        <p class="run-quiet" role="status">
+          Laying out {phases.length} phases …
+        </p>
+      )}
+      <div class="run-zoom" role="group" aria-label="Zoom">
+        <button type="button" class="btn" aria-label="Zoom in" onClick={() => look.zoom(1.25)}>
+          +
+        </button>
+        <button type="button" class="btn" aria-label="Zoom out" onClick={() => look.zoom(0.8)}>
+          −
+        </button>
+        <button type="button" class="btn" aria-label="Show all" onClick={look.fit}>
+          Fit
+        </button>
+      </div>
+      {path.length > 0 && (
+        <p class="run-graph-note">
+          <span class="run-critical-key" aria-hidden="true" />
+          critical path: {path.length} phases
+        </p>
+      )}
+    </div>
+  );
+}
+
+const Edges = still<{ edges: readonly Edge[]; critical: readonly string[] }>(
+  (one, other) => one.edges === other.edges && one.critical.join() === other.critical.join(),
+  ({ edges, critical }) => {
+    const steps = new Set(critical.map((id, at) => `${critical[at - 1] ?? ""} ${id}`));
+    const isCritical = ({ from, to }: Edge): boolean => steps.has(`${from} ${to}`);
+    // What matters is drawn above what does not.
+    const inOrder = [...edges.filter((edge) => !isCritical(edge)), ...edges.filter(isCritical)];
+    return (
+      <g aria-hidden="true">
+        {inOrder.map((edge) => (
+          <path
+            key={`${edge.from} ${edge.to}`}
+            class="run-line"
+            data-critical={isCritical(edge) || undefined}
+            d={edge.path}
+            marker-end="url(#run-arrow)"
+          />
+        ))}
+      </g>
+    );
+  },
+);

@@ -1,0 +1,61 @@
+/** When things happened in a run, and what they cost: a line of time, and below it the spending. */
+import { useMemo } from "preact/hooks";
+import type { Budgets } from "../../src/core/agent/budget.ts";
+import { type Board, runOn } from "../../src/core/board/board.ts";
+import { nothingSpentYet } from "../../src/core/board/spend.ts";
+import type { Api } from "../api.ts";
+import { Text } from "../text.tsx";
+import { Gantt } from "./gantt.tsx";
+import { rowsOf, sessionRows } from "./gantt-rows.ts";
+import { spendOfSessions } from "./spending.ts";
+import { SpendView } from "./spend-view.tsx";
+import "./run.css";
+
+export interface TimelinePageProps {
+  readonly board: Board;
+  /** Of a run; "flow": the sessions of skills. */
+  readonly runId: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly api: Api;
+  readonly past: boolean;
+  readonly budgets: Budgets;
+  onPhase(run: string, phase: string): void;
+}
+
+export function TimelinePage({ board, runId, now, budgets, onPhase }: TimelinePageProps) {
+  const isFlow = runId === "flow";
+  const run = isFlow ? undefined : runOn(board, runId);
+  const { stories = [], spend = nothingSpentYet } = board.runs[runId] ?? {};
+  const { sessions } = board.flow;
+  const spent = useMemo(
+    () => (isFlow ? spendOfSessions(sessions) : spend),
+    [isFlow, sessions, spend],
+  );
+  if (!run && !isFlow) return <p class="run-empty card">No run of that name was begun here.</p>;
+  const rows = run ? rowsOf(run, stories, now) : sessionRows(sessions, now);
+  return (
+    <div class="run-page">
+      <header class="run-header">
+        <div class="run-title">
+          <h1>
+            {run ? <Text of={run.title === "" ? run.plan : run.title} line /> : "Sessions of the flow"}
+          </h1>
+        </div>
+      </header>
+      <Gantt
+        rows={rows}
+        now={now}
+        isOver={run?.ended !== undefined}
+        {...(run && { onRow: (phase: string) => onPhase(runId, phase) })}
+      />
+      <SpendView
+        series={spent}
+        budget={run ? budgets.run : {}}
+        raised={run?.raised ?? 0}
+        nameOf={(phase) => run?.order.find(({ id }) => id === phase)?.written ?? phase}
+        ofWhat={run ? "phase" : "step"}
+      />
+    </div>
+  );
+}

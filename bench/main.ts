@@ -11,6 +11,7 @@ import * as path from "node:path";
 import { performance } from "node:perf_hooks";
 import type { Event } from "../src/core/event.ts";
 import { hold, look, openProject, type Project } from "../src/project.ts";
+import { dashboardRows } from "./dashboard.ts";
 import { peerRows } from "./peer.ts";
 import { measurePlan, measurePlanFlag, planRows } from "./plans.ts";
 import { median, type Row } from "./row.ts";
@@ -52,6 +53,7 @@ async function main(): Promise<number> {
     peer: () => peerRows(scratch, short),
     verification: () => verificationRows(scratch, short),
     runs: () => runRows(scratch, short),
+    dashboard: () => dashboardRows(scratch, short),
   };
   const only = valueOf("--only");
   if (only !== undefined && !(only in groups)) {

@@ -16,7 +16,7 @@ try {
     platform: "node",
     format: "cjs",
     target: "node20",
-    external: ["esbuild"],
+    external: ["esbuild", "playwright-core"],
     logLevel: "warning",
     // The bundle is elsewhere, what we ship is here.
     define: { "import.meta.dirname": JSON.stringify(process.cwd()) },

@@ -1,0 +1,12 @@
+/** The page's first lines: theme and token before anything is drawn, then the page itself. */
+import { render } from "preact";
+import "./theme.css";
+import "./app.css";
+import { App } from "./app.tsx";
+import { takeToken } from "./entrance.ts";
+import { takeTheme } from "./theme.ts";
+
+takeTheme();
+const token = await takeToken();
+const page = document.getElementById("page");
+if (page) render(<App token={token} />, page);

@@ -1,0 +1,36 @@
+/** What waits for people in the other repositories: their boards are read when something changes there. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { unpackBoard } from "../../src/core/board/board.ts";
+import type { SeenProject } from "../../src/core/board/wire.ts";
+import { apiOf } from "../api.ts";
+import { needsOf } from "./needs.ts";
+import type { Elsewhere } from "./now-page.tsx";
+
+export function useElsewhere(
+  token: string,
+  projects: readonly SeenProject[],
+  project: string,
+): readonly Elsewhere[] {
+  const [found, setFound] = useState<readonly Elsewhere[]>([]);
+  const others = projects.filter(({ key, needs }) => key !== project && needs > 0);
+  const since = useMemo(
+    () => others.map(({ key, at, needs }) => `${key} ${at} ${needs}`).join("\n"),
+    [projects, project],
+  );
+  useEffect(() => {
+    let isWanted = true;
+    const read = others.map(async ({ key, name }): Promise<Elsewhere> => {
+      const api = apiOf(token, key);
+      const answer = await api.board();
+      const needs = answer.ok ? needsOf(unpackBoard(answer.value.board)) : [];
+      return { key, name, api, needs };
+    });
+    void Promise.all(read).then((all) => {
+      if (isWanted) setFound(all);
+    });
+    return () => {
+      isWanted = false;
+    };
+  }, [token, since]);
+  return found;
+}

@@ -62,6 +62,7 @@ await build({
     autobuild: "src/cli/autobuild.ts",
     program: "src/cli/program.ts",
     mcp: "src/mcp/main.ts",
+    dashboard: "src/dashboard/main.ts",
     ...Object.fromEntries(commands.map((name) => [name, `src/cli/commands/${name}.ts`])),
   },
   outdir: "dist/cli",

@@ -47,6 +47,7 @@ import {
   TrackerSyncOutput,
   TrackerToolsOutput,
   TrustOutput,
+  UiOutput,
 } from "../src/cli/shapes.ts";
 import {
   commandTable,
@@ -77,6 +78,7 @@ const shapes = {
   "flow-act": FlowActOutput,
   decisions: DecisionsOutput,
   decide: DecideOutput,
+  ui: UiOutput,
   diff: DiffOutput,
   clean: CleanOutput,
   doctor: DoctorOutput,

@@ -157,7 +157,7 @@ export { markdownTree } from "./formats/markdown-tree.ts";
 export { initRepository } from "./git.ts";
 export { shown, shownLine } from "./safe-text.ts";
 export type { Holder } from "./store.ts";
-export { contains, notOurs, userFolder } from "./trust.ts";
+export { contains, notOurs, uiFolder } from "./trust.ts";
 
 export const realWorld: World = {
   now: () => new Date().toISOString(),

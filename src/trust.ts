@@ -52,6 +52,10 @@ export function userFolder(env: NodeJS.ProcessEnv = process.env): string {
 export const trustFolder = (env: NodeJS.ProcessEnv = process.env): string =>
   path.join(userFolder(env), "trust");
 
+/** Where the dashboard keeps its addresses and tokens: for the user alone, not even to be read by agents. */
+export const uiFolder = (env: NodeJS.ProcessEnv = process.env): string =>
+  path.join(userFolder(env), "ui");
+
 export const surfaceHash = (surface: Surface): string => sha256(surfaceText(surface));
 
 export function trustState(place: TrustPlace, surface: Surface): Result<TrustState> {

@@ -64,6 +64,12 @@ const areas: Record<
     mayImport: ["core", "project", "mcp"],
     packages: ["node:", "zod", "@modelcontextprotocol/server"],
   },
+  /** The browser's door: what it shows is read, and the page folds on by itself. */
+  dashboard: {
+    is: /^src\/dashboard\//,
+    mayImport: ["core", "project", "dashboard"],
+    packages: ["node:"],
+  },
   testing: {
     is: /^src\/testing\//,
     mayImport: ["core", "contract", "testing"],

@@ -808,3 +808,11 @@ export const InitOutput = z.object({
   notes: z.array(z.string()),
 });
 export type InitOutput = z.infer<typeof InitOutput>;
+
+export const UiOutput = z.object({
+  version: z.literal(1),
+  url: z.string().describe("with the token: whoever has it can answer decisions here"),
+  port: z.int(),
+  pid: z.int().describe("of the process that serves it, which may be another one"),
+});
+export type UiOutput = z.infer<typeof UiOutput>;

@@ -334,6 +334,7 @@ export const commandTable: readonly CommandRow[] = [
       { flags: "--into <branch>", what: "what the pull request goes into (the default branch)" },
       { flags: "--review", what: "publish nothing before you have said so" },
       { flags: "--detach", what: "go on in the background; autodev attach shows it" },
+      { flags: "--ui", what: "show it in a browser meanwhile, as autodev ui does" },
       {
         flags: "--attempts <count>",
         what: "failures of a phase before it counts as failed (default 2)",
@@ -577,6 +578,27 @@ export const commandTable: readonly CommandRow[] = [
       "autodev log 2A --attempts",
     ],
     shape: ["event", "phase-log"],
+  },
+  {
+    name: "ui",
+    group: "flow",
+    what: "show what goes on here in a browser: what needs you, the flow, runs, spending, all of the past",
+    options: [
+      {
+        flags: "--port <port>",
+        what: "listen on this port of 127.0.0.1 (default: one of its own for each repository)",
+        number: true,
+      },
+      { flags: "--no-open", what: "only print the address" },
+      {
+        flags: "--until-input-ends",
+        what: "end when standard input does: for programs that start this",
+      },
+      { flags: "--json", what: "print the address as JSON on one line, then serve" },
+      noColor,
+    ],
+    examples: ["autodev ui", "autodev ui --no-open --port 4711", "autodev ui --json"],
+    shape: "ui",
   },
   {
     name: "mcp",

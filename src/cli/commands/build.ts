@@ -5,6 +5,7 @@ import { type Failure, succeed } from "../../core/failure.ts";
 import type { CommitMode } from "../../core/plan/run-event.ts";
 import { branchFor } from "../../core/pull-request.ts";
 import { type BuildOptions, mayRequestPull, openProject, previewBuild } from "../../project.ts";
+import { startBeside } from "../beside.ts";
 import { buildAndTell, exitCodeOf, summaryOf, tellSummary } from "../building.ts";
 import { detach } from "../detach.ts";
 import { beginStep, type Ended } from "../github-step.ts";
@@ -40,6 +41,7 @@ export interface BuildCommandOptions {
   retry?: { readonly phase: string; readonly note?: string };
   live?: boolean;
   detach?: boolean;
+  ui?: boolean;
   github?: boolean;
   pr?: boolean;
   into?: string;
@@ -67,6 +69,10 @@ export async function run(plan: string | undefined, options: Options): Promise<n
     const message = "--github and --pr tell how a run ended; --detach does not wait for that";
     return reportFailure({ code: "usage", message }, json);
   }
+  if (options.detach && options.ui) {
+    const message = "--ui ends with the command that it was said to; --detach ends it at once";
+    return reportFailure({ code: "usage", message, hint: "autodev ui shows the run" }, json);
+  }
   const branch = options.branch ?? (options.pr ? branchFor(plan) : undefined);
   const wanted: BuildOptions = { plan, ...given(options), ...(branch !== undefined && { branch }) };
   if (options.dryRun) return preview(wanted, options);
@@ -83,6 +89,7 @@ function given(options: Options): Omit<BuildOptions, "plan"> {
     color: _____,
     live: ______,
     detach: _______,
+    ui: ___________,
     github: ________,
     pr: _________,
     into: __________,
@@ -94,8 +101,10 @@ function given(options: Options): Omit<BuildOptions, "plan"> {
 async function buildIt(wanted: BuildOptions, options: Options): Promise<number> {
   const step = options.github ? beginStep(process.cwd()) : undefined;
   if (step && !step.ok) return reportFailure(step.failure, options.json === true);
+  const beside = options.ui ? await startBeside() : undefined;
   const { code, ...told } = await buildAndRequest(process.cwd(), wanted, options);
   step?.value.end(told, code);
+  beside?.end();
   return code;
 }
 

@@ -1,0 +1,160 @@
+/**
+ * One project's history as the dashboard knows it: the board as it is now, a few of the past, and the
+ * last events. It reads when it is told to, and only what it has not read yet.
+ *
+ *  1. What is kept does not grow with history: events that are asked for later are read again.
+ *  2. A journal that cannot be read is trouble to tell of, not an end: the last board stays.
+ */
+import * as fs from "node:fs";
+import { type Board, blankBoard, evolveBoard } from "../core/board/board.ts";
+import type { Answer } from "../core/decision.ts";
+import type { RecordedEvent } from "../core/event.ts";
+import { openDecisions } from "../core/evolve.ts";
+import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
+import { eventsOf, type Holder, type Project } from "../project.ts";
+import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
+
+export interface Feed {
+  readonly project: Project;
+  readonly board: Board;
+  /** When its first event happened; empty: nothing has. */
+  readonly began: string;
+  readonly trouble: Failure | undefined;
+  /** Reads what is new; undefined: all is well. */
+  look(): Failure | undefined;
+  /** As it was at `seq`, or a little before. */
+  at(seq: number): Board;
+  /** Those after `after` up to `to`, at most `most`. */
+  events(after: number, to: number, most: number): Result<readonly RecordedEvent[]>;
+  /** Whose session is open there. */
+  holder(): Holder | undefined;
+  /** To open decisions: given, but not recorded yet. By the decision's id. */
+  answers(): Readonly<Record<string, Answer>>;
+  /** Told of everything from now on; only one listens. */
+  listener: Listener | undefined;
+}
+
+export interface Listener {
+  happened(events: readonly RecordedEvent[]): void;
+  /** What was told before no longer stands. */
+  anew(): void;
+}
+
+const lastKept = 2000;
+
+export function openFeed(project: Project): Feed {
+  let tail = project.store.tail();
+  let board: Board = blankBoard;
+  let began = "";
+  let checkpoints: Checkpoints = createCheckpoints();
+  let last: RecordedEvent[] = [];
+  let trouble: Failure | undefined;
+  /** As long as nobody needs the room: whoever looks at the past asks for much of it. */
+  let whole: WeakRef<readonly RecordedEvent[]> | undefined;
+
+  const beginAgain = (): void => {
+    board = blankBoard;
+    began = "";
+    checkpoints = createCheckpoints();
+    last = [];
+    whole = undefined;
+  };
+  const take = (events: readonly RecordedEvent[]): void => {
+    for (const event of events) {
+      board = evolveBoard(board, event);
+      checkpoints.passed(board);
+    }
+    began ||= events[0]?.at ?? "";
+    last = [...last, ...events.slice(-lastKept)].slice(-lastKept);
+    if (events.length > 0) whole = undefined;
+  };
+  const read = (): Failure | undefined => {
+    // A folder that is gone has no journal either; what was seen of it is still worth showing.
+    if (!fs.existsSync(project.root)) {
+      return fail("not-found", `${project.root} is no longer there`).failure;
+    }
+    const grown = tail.next();
+    if (!grown.ok) {
+      tail = project.store.tail();
+      return grown.failure;
+    }
+    const { transitions, anew } = grown.value;
+    const events = transitions.flatMap(eventsOf);
+    // After trouble it is read from the beginning: what stands there may be what was read before.
+    const isAgain = !anew && board.seq > 0 && events[0]?.seq === 1;
+    const isSame = isAgain && continues(events);
+    const fresh = isSame ? events.filter(({ seq }) => seq > board.seq) : events;
+    if (anew || (isAgain && !isSame)) {
+      beginAgain();
+      take(events);
+      feed.listener?.anew();
+      return undefined;
+    }
+    take(fresh);
+    if (fresh.length > 0) feed.listener?.happened(fresh);
+    return undefined;
+  };
+  const continues = (events: readonly RecordedEvent[]): boolean => {
+    const known = last.at(-1);
+    const there = known && events[known.seq - 1];
+    return known === undefined || JSON.stringify(there) === JSON.stringify(known);
+  };
+  const all = (): Result<readonly RecordedEvent[]> => {
+    const kept = whole?.deref();
+    if (kept) return succeed(kept);
+    const read = project.store.tail().next();
+    if (!read.ok) return read;
+    const events = read.value.transitions.flatMap(eventsOf);
+    whole = new WeakRef(events);
+    return succeed(events);
+  };
+
+  const feed: Feed = {
+    project,
+    listener: undefined,
+    get board() {
+      return board;
+    },
+    get began() {
+      return began;
+    },
+    get trouble() {
+      return trouble;
+    },
+    look() {
+      trouble = read();
+      return trouble;
+    },
+    at: (seq) => (seq >= board.seq ? board : checkpoints.before(seq)),
+    events(after, to, most) {
+      const within = ({ seq }: RecordedEvent): boolean => seq > after && seq <= to;
+      const [oldest] = last;
+      if (after >= board.seq) return succeed([]);
+      if (oldest && oldest.seq <= after + 1) return succeed(last.filter(within).slice(0, most));
+      const read = all();
+      // Numbers are without gaps: the event `seq` stands at `seq - 1`.
+      return read.ok ? succeed(read.value.slice(after, Math.min(to, after + most))) : read;
+    },
+    holder: () => quietly(() => project.store.holder()),
+    answers() {
+      const open = openDecisions(board.state);
+      const given = open.length === 0 ? undefined : quietly(() => project.store.answers());
+      return Object.fromEntries(
+        open.flatMap(({ id }) => {
+          const answer = given?.get(id);
+          return answer ? [[id, answer]] : [];
+        }),
+      );
+    },
+  };
+  return feed;
+}
+
+/** A disk that refuses is told of by `look`; here it is only not known. */
+function quietly<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The browser's door: one page on loopback that shows what goes on in a repository and takes answers
+ * to its questions. It holds no lock and talks to no run: it reads what is on disk, as `attach` does.
+ */
+import { randomBytes } from "node:crypto";
+import { userInfo } from "node:os";
+import type { ProofAnswer, TicketAnswer } from "../core/board/wire.ts";
+import { fail, type Result, succeed } from "../core/failure.ts";
+import { openProject, type Project } from "../project.ts";
+import { type Address, keptAddress, newToken, proofOf, usualPort } from "./address.ts";
+import { isSame } from "./guard.ts";
+import { openPlaces } from "./projects.ts";
+import type { House } from "./routes.ts";
+import { type Listening, listen } from "./server.ts";
+import { createTickets } from "./tickets.ts";
+
+export interface Served {
+  readonly port: number;
+  /** Of whoever serves it. */
+  readonly pid: number;
+  /** With the token: for the person at the terminal. */
+  readonly url: string;
+  /** With a word that is good once: for command lines. Undefined: nobody gave one. */
+  oneTimeUrl(): Promise<string | undefined>;
+  /** Absent: another process of ours has served it before we came. */
+  readonly close?: () => Promise<void>;
+}
+
+/** Serves the repository around `cwd`, or finds whoever does already. */
+export async function serve(
+  cwd: string,
+  { port: wanted }: { readonly port?: number } = {},
+): Promise<Result<Served>> {
+  const project = openProject(cwd);
+  const kept = keptAddress(project);
+  const known = kept.take();
+  if (known.port !== undefined && (await isOurs(known.port, known.token)))
+    return succeed(servedElsewhere(known.port, known));
+  const places = openPlaces(project);
+  const tickets = createTickets();
+  const house = (token: string): House => ({ places, tickets, token, by: nameOfUser() });
+  const opened = await firstFree(project, known, wanted, house);
+  if (!opened.ok || opened.value.is === "elsewhere") places.close();
+  if (!opened.ok) return opened;
+  if (opened.value.is === "elsewhere")
+    return succeed(servedElsewhere(opened.value.port, kept.take()));
+  const { listening, token } = opened.value;
+  const { port } = listening;
+  kept.put({ token, port, pid: process.pid });
+  return succeed({
+    port,
+    pid: process.pid,
+    url: addressOf(port, `token=${token}`),
+    oneTimeUrl: async () => addressOf(port, `ticket=${tickets.issue()}`),
+    async close() {
+      places.close();
+      await listening.close();
+    },
+  });
+}
+
+const addressOf = (port: number, fragment: string): string =>
+  `http://127.0.0.1:${port}/#${fragment}`;
+
+type Opened =
+  | { readonly is: "here"; readonly listening: Listening; readonly token: string }
+  /** Somebody has begun at the same time as we, and was faster. */
+  | { readonly is: "elsewhere"; readonly port: number };
+
+const mostTries = 20;
+
+/**
+ * Where it was, where it usually is, or the next one. Somebody else where we used to be has heard the
+ * token from pages that were still open: it is worth nothing any more.
+ */
+async function firstFree(
+  project: Project,
+  { token, port: before }: Address,
+  wanted: number | undefined,
+  house: (token: string) => House,
+): Promise<Result<Opened>> {
+  if (wanted !== undefined) {
+    const opened = await tried(house(token), wanted);
+    if (typeof opened !== "string") return succeed({ is: "here", listening: opened, token });
+    if (await isOurs(wanted, token)) return succeed({ is: "elsewhere", port: wanted });
+    return fail("usage", `port ${wanted} cannot be had: ${reasons[opened] ?? opened}`, {
+      hint: "autodev ui without --port finds one that is free",
+    });
+  }
+  const usual = usualPort(project);
+  const others = Array.from({ length: mostTries }, (_, at) => usual + at);
+  let good = token;
+  for (const port of [...(before === undefined ? [] : [before]), ...others, 0]) {
+    const opened = await tried(house(good), port);
+    if (typeof opened !== "string") return succeed({ is: "here", listening: opened, token: good });
+    if (port === usual && (await isOurs(port, token))) return succeed({ is: "elsewhere", port });
+    if (port === before) good = newToken();
+  }
+  return fail("usage", "no port of this machine can be had", { hint: "autodev ui --port 8123" });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program has it",
+  EACCES: "it is not for you",
+  ERR_SOCKET_BAD_PORT: "there is no such port",
+};
+
+/** A text: the system's word for why not. */
+async function tried(house: House, port: number): Promise<Listening | string> {
+  try {
+    return await listen(house, port);
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return String(error.code);
+    throw error;
+  }
+}
+
+// ── another process of ours ────────────────────────────────────────────────────────────────────
+
+/** It shows that it has the token before anything is said to it. */
+async function isOurs(port: number, token: string): Promise<boolean> {
+  const nonce = randomBytes(24).toString("base64url");
+  const answer = await asked<ProofAnswer>(port, `/api/proof?nonce=${nonce}`);
+  return typeof answer?.proof === "string" && isSame(answer.proof, proofOf(token, nonce));
+}
+
+const servedElsewhere = (port: number, { token, pid = 0 }: Address): Served => ({
+  port,
+  pid,
+  url: addressOf(port, `token=${token}`),
+  async oneTimeUrl() {
+    const answer = await asked<TicketAnswer>(port, "/api/ticket", {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        origin: `http://127.0.0.1:${port}`,
+      },
+      body: "{}",
+    });
+    return typeof answer?.ticket === "string"
+      ? addressOf(port, `ticket=${answer.ticket}`)
+      : undefined;
+  },
+});
+
+/** Undefined: nobody is there, or somebody who does not speak as we do. */
+async function asked<T>(
+  port: number,
+  path: string,
+  init: RequestInit = {},
+): Promise<T | undefined> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      ...init,
+      redirect: "error",
+      signal: AbortSignal.timeout(2000),
+    });
+    return response.ok ? ((await response.json()) as T) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOfUser(): string {
+  const { USER, LOGNAME, USERNAME } = process.env;
+  try {
+    return USER || LOGNAME || USERNAME || userInfo().username;
+  } catch {
+    return "somebody";
+  }
+}

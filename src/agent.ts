@@ -118,7 +118,11 @@ export interface AgentRun {
   readonly signal: AbortSignal;
   readonly killNow: AbortSignal;
   /** Where it can write and where not: the user's own files are out of its reach. */
-  readonly access?: readonly { readonly path: string; readonly writable: boolean }[];
+  readonly access?: readonly {
+    readonly path: string;
+    readonly writable: boolean;
+    readonly hidden?: true;
+  }[];
   /** `off`: nothing but its own loopback, for whatever it starts. */
   readonly network?: "off" | undefined;
   /** The run's mark in the environment of everything it starts. */

@@ -30,6 +30,7 @@ import { canLayer, type Ended, type ExecOptions, exec, type Layer, type Trusted 
 import type { Git } from "../git/call.ts";
 import { asLine, quoted } from "../git/pipes.ts";
 import { removeFolder } from "../git/worktrees.ts";
+import { uiFolder } from "../trust.ts";
 import { type RunSite, slotEnvironment } from "./run-site.ts";
 
 /** The part of a site that a checkout depends on. */
@@ -478,7 +479,8 @@ function surroundingsOf({ git, folders }: CheckoutSite, folder: string): Surroun
   const own = { PWD: folder, OLDPWD: undefined, ...pythonPath(folder, process.env["PYTHONPATH"]) };
   const cache = dependencyFolder(folders.checks);
   // A whole home is a repository: hidden, nothing of the user's tools would be left.
-  if (isInside(root, home) || isInside(root, folder)) return { env: own, hide: [cache], keep: [] };
+  const hide = [cache, uiFolder()];
+  if (isInside(root, home) || isInside(root, folder)) return { env: own, hide, keep: [] };
   const moved = environmentIn(folder, namesOf(root), process.env);
   const env = {
     ...moved,
@@ -486,7 +488,7 @@ function surroundingsOf({ git, folders }: CheckoutSite, folder: string): Surroun
     ...pythonPath(folder, moved["PYTHONPATH"] ?? process.env["PYTHONPATH"]),
   };
   const keep = objectFolders(commonDir).filter((each) => isInside(root, each));
-  return { env, hide: [root, cache], keep };
+  return { env, hide: [root, ...hide], keep };
 }
 
 /** Everything that leads into the user's working copy leads into the checkout. */

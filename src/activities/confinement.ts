@@ -8,6 +8,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { stateFileNames } from "../core/flow/state-names.ts";
 import type { Access } from "../exec.ts";
+import { uiFolder } from "../trust.ts";
 import type { RunSite } from "./run-site.ts";
 
 export function accessOf(
@@ -37,8 +38,12 @@ export function accessOf(
     ...closed(path.join(commonDir, "autodev"), ...refFiles(site)),
     ...closed(...site.closed),
     ...open(scratch, cwd),
+    ...outOfSight(),
   ];
 }
+
+/** With what lies there, whoever reads it could answer questions in a person's name. */
+export const outOfSight = (): Access[] => [{ path: uiFolder(), writable: false, hidden: true }];
 
 /** Who works by a skill writes below `_docs/`, but not the state file: that is ours. */
 export function docsAccess(
@@ -56,6 +61,7 @@ export function docsAccess(
     ...closed.map((place) => ({ path: place, writable: false })),
     ...[docs, scratch].map((place) => ({ path: place, writable: true })),
     ...states.map((place) => ({ path: place, writable: false })),
+    ...outOfSight(),
   ];
 }
 
@@ -87,12 +93,19 @@ export function prepareConfinement(site: RunSite): void {
   const { closed, git } = site;
   const { commonDir } = git.place;
   looseTarget(site);
-  for (const folder of [...closed, path.join(commonDir, "hooks"), path.join(commonDir, "info")]) {
-    try {
-      fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    } catch {
-      // A disk that is full or read-only keeps an agent from it as well.
-    }
+  const own = ["hooks", "info"].map((name) => path.join(commonDir, name));
+  for (const folder of [...closed, ...own]) makeSure(folder);
+  prepareHiding();
+}
+
+/** The same for what nobody is to see, for those who work elsewhere too. */
+export const prepareHiding = (): void => makeSure(uiFolder());
+
+function makeSure(folder: string): void {
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    // A disk that is full or read-only keeps an agent from it as well.
   }
 }
 

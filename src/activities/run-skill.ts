@@ -43,7 +43,7 @@ import {
 import { resultSchema } from "../core/plan/result.ts";
 import { configFile, reportGaps, type Suite, suiteGaps, suiteLines } from "../core/suite.ts";
 import { cutLine } from "../exec/streams.ts";
-import { docsAccess } from "./confinement.ts";
+import { docsAccess, prepareHiding } from "./confinement.ts";
 import { forgetMark, type Stray, strayed, watchTree } from "./docs-guard.ts";
 import { documentAt } from "./docs-tree.ts";
 import { findSkill } from "./find-skill.ts";
@@ -363,6 +363,7 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
         leave({ is: "context", reason: contextReason(watch) });
     }
   };
+  if (at.confined) prepareHiding();
   const artifacts = artifactWatch(path.join(project.root, "_docs"));
   const looking = setInterval(() => {
     hear();

@@ -25,6 +25,7 @@ import { type Access, sweep } from "../exec.ts";
 import type { Git } from "../git/call.ts";
 import { removeFolder } from "../git/worktrees.ts";
 import { initRepository } from "../git.ts";
+import { outOfSight } from "./confinement.ts";
 import { openPlan } from "./plan-files.ts";
 
 export interface TrialSite {
@@ -176,6 +177,7 @@ async function attempt(
 const accessOf = ({ closed }: TrialSite, cwd: string, scratch: string): Access[] => [
   ...closed.map((place) => ({ path: place, writable: false })),
   ...[cwd, scratch].map((place) => ({ path: place, writable: true })),
+  ...outOfSight(),
 ];
 
 const mostRead = 64 * 1024;

@@ -38,11 +38,11 @@ const ordersFor = ({ hide, keep, access = [], network }: Sight): string[] => [
     "--remount-ro",
     real(folder),
   ]),
-  ...access.flatMap(({ path, writable }) => [
-    writable ? "--bind" : "--ro-bind",
-    real(path),
-    real(path),
-  ]),
+  ...access.flatMap(({ path, writable, hidden }) =>
+    hidden
+      ? ["--tmpfs", real(path), "--remount-ro", real(path)]
+      : [writable ? "--bind" : "--ro-bind", real(path), real(path)],
+  ),
   // As root it would keep the right to mount; anybody else has none left anyway.
   ...(access.length > 0 || network === "off" ? ["--cap-drop", "CAP_SYS_ADMIN"] : []),
 ];

@@ -65,6 +65,21 @@ describe.each(means)("by %s, a hidden folder", (by, unwanted, isAbsent) => {
     expect(fs.readdirSync(at("hidden")).sort()).toEqual(["file", "kept", "other"]);
   });
 
+  it("stays hidden within a folder that was closed before it", async () => {
+    const access: Access[] = [
+      { path: at("hidden"), writable: false },
+      { path: at("work"), writable: true },
+      { path: at("hidden/kept"), writable: false, hidden: true },
+    ];
+    const looks =
+      "cat ../hidden/file; echo; ls -A ../hidden/kept; echo x >../hidden/kept/new || pwd";
+    const { tail } = await run(looks, { access });
+    expect(tail).toContain("secret");
+    expect(tail).toContain(at("work"));
+    expect(tail.join()).not.toContain("deep");
+    expect(fs.readdirSync(at("hidden/kept"))).toEqual(["deep"]);
+  });
+
   it("shows what is kept of it, to be read", async () => {
     const options = { hide: [at("hidden")], keep: [at("hidden/kept/deep")] };
     const list = "find ../hidden | sort; cat ../hidden/kept/deep/file";

@@ -43,6 +43,8 @@ export interface Sight {
 export interface Access {
   readonly path: string;
   readonly writable: boolean;
+  /** A folder that looks empty instead, also within one that was closed or opened before. */
+  readonly hidden?: true;
 }
 
 /**
@@ -121,7 +123,10 @@ function withOrders(
     ...(network === "off" ? ["net", found("ip", `${process.env.PATH}:/usr/sbin:/sbin`) ?? ""] : []),
     ...(layer ? ["layer", overlayOptions(layer, userSpace), layer.folder] : []),
     ...outermost(hide).flatMap((folder) => ordersToHide(folder, keep)),
-    ...access.flatMap(({ path: place, writable }) => [writable ? "rw" : "ro", place]),
+    ...access.flatMap(({ path: place, writable, hidden }) => [
+      hidden ? "hide" : writable ? "rw" : "ro",
+      place,
+    ]),
   ];
   // Whoever may mount could open again what is closed; in a namespace of users nobody may.
   const isClosed = access.length > 0 || network === "off";

@@ -24,7 +24,7 @@ const hour = 3_600_000;
 
 const words: Readonly<Record<BarKind, string>> = {
   working: "working",
-  checking: "checked",
+  checking: "checking",
   failed: "failed",
   interrupted: "interrupted",
   parked: "parked",

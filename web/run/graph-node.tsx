@@ -1,13 +1,14 @@
 /** One phase in the graph: a box with its sign, its name cut to fit, and how far it is. */
 import { clock } from "../../src/core/amounts.ts";
-import type { PhaseView } from "../../src/core/plan/run-view.ts";
 import { visibleLine } from "../text.tsx";
+import { cut } from "./cut.ts";
 import { attemptWords, isActive, looks, looksTheSame, spoken } from "./phase-words.ts";
+import type { SeenPhase } from "./seen-phase.ts";
 import { box, type Point } from "./shape.ts";
 import { still } from "./still.ts";
 
 export interface GraphNodeProps {
-  readonly phase: PhaseView;
+  readonly phase: SeenPhase;
   readonly at: Point;
   readonly critical: boolean;
   readonly selected: boolean;
@@ -31,6 +32,8 @@ export const GraphNode = still<GraphNodeProps>(
     const { tone, word, sign } = looks[stage.is];
     const active = isActive(stage.is);
     const title = visibleLine(name);
+    const label = visibleLine(written);
+    const short = label.length > 8 ? `${label.slice(0, 7)}…` : label;
     const told = [word, attemptWords(phase).replace("attempt ", "").replace(" of ", "/")];
     return (
       <g
@@ -48,16 +51,16 @@ export const GraphNode = still<GraphNodeProps>(
         aria-pressed={selected}
         onClick={() => onOpen(id)}
       >
-        <title>{`${visibleLine(written)} ${title}: ${word}`}</title>
+        <title>{`${label} ${title}: ${word}`}</title>
         <rect class="run-box" width={width} height={height} rx="9" />
         <rect class="run-edge-mark" width="4" height={height - 18} x="0" y="9" rx="2" />
-        <g transform="translate(14 12)">
+        <g class="run-node-mark">
           {active && <circle class="run-pulse" cx="8" cy="8" r="7" />}
           <path class="run-node-sign" d={sign} data-is={stage.is} />
         </g>
         <text class="run-node-name" x="38" y="25">
-          <tspan class="run-node-id">{cut(visibleLine(written), 60)}</tspan>
-          <tspan dx="7">{cut(title, 158 - Math.min(60, lengthOf(visibleLine(written))))}</tspan>
+          <tspan class="run-node-id">{short}</tspan>
+          <tspan dx="7">{cut(title, 152 - short.length * 8)}</tspan>
         </text>
         <text class="run-node-facts" x="38" y="44">
           {told.filter((part) => part !== "").join(" · ")}
@@ -73,20 +76,3 @@ export const GraphNode = still<GraphNodeProps>(
 );
 
 export const nodeId = (phase: string): string => `phase-${phase}`;
-
-/** SVG cuts no text: letters are counted, those that are as wide as they are high for two. */
-function cut(text: string, room: number): string {
-  let used = 0;
-  let kept = "";
-  for (const letter of text) {
-    used += widthOf(letter);
-    if (used > room) return `${kept.trimEnd()}…`;
-    kept += letter;
-  }
-  return text;
-}
-
-const lengthOf = (text: string): number => [...text].reduce((sum, each) => sum + widthOf(each), 0);
-
-const widthOf = (letter: string): number =>
-  letter > "\u1100" ? 13 : /[A-Z@%mwMW—…]/.test(letter) ? 8.6 : /[ijltfr.,:;'|() I]/.test(letter) ? 3.9 : 6.7;

@@ -4,10 +4,10 @@
  */
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { PlanRun } from "../../src/core/plan/progress.ts";
-import type { PhaseView } from "../../src/core/plan/run-view.ts";
 import { criticalIn } from "./critical.ts";
 import { GraphNode, nodeId } from "./graph-node.tsx";
 import { isActive } from "./phase-words.ts";
+import type { SeenPhase } from "./seen-phase.ts";
 import { type Edge, shapeOf } from "./shape.ts";
 import { still } from "./still.ts";
 import { useDrawing } from "./use-drawing.ts";
@@ -16,13 +16,14 @@ import { type Arrow, walked } from "./walk.ts";
 
 export interface GraphViewProps {
   readonly run: PlanRun;
-  readonly phases: readonly PhaseView[];
+  readonly phases: readonly SeenPhase[];
   readonly selected?: string | undefined;
   onOpen(id: string): void;
 }
 
 export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
-  const drawing = useDrawing(shapeOf(run.order));
+  const laid = useDrawing(shapeOf(run.order));
+  const drawing = laid === "failed" ? undefined : laid;
   const look = useViewport(drawing);
   const path = useMemo(() => criticalIn(run), [run.order, run.readiness.complete]);
   const critical = useMemo(() => new Set(path), [path]);
@@ -72,17 +73,8 @@ export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
           aria-label={`Phase graph of ${phases.length} phases. Arrow keys follow the lines, Enter opens a phase, plus and minus zoom, 0 shows all.`}
         >
           <defs>
-            <marker
-              id="run-arrow"
-              viewBox="0 0 8 8"
-              refX="7"
-              refY="4"
-              markerWidth="7"
-              markerHeight="7"
-              orient="auto"
-            >
-              <path d="M0.5 1L7 4L0.5 7z" class="run-arrow" />
-            </marker>
+            <Arrowhead id="run-arrow" />
+            <Arrowhead id="run-arrow-critical" />
           </defs>
           <g ref={look.canvas}>
             <Edges edges={drawing.edges} critical={path} />
@@ -106,7 +98,7 @@ export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
         </svg>
       ) : (
         <p class="run-quiet" role="status">
-          Laying out {phases.length} phases …
+          {laid ? "The drawing could not be made; the list shows the same." : `Laying out ${phases.length} phases …`}
         </p>
       )}
       <div class="run-zoom" role="group" aria-label="Zoom">
@@ -130,6 +122,21 @@ export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
   );
 }
 
+const Arrowhead = ({ id }: { id: string }) => (
+  <marker
+    id={id}
+    viewBox="0 0 8 8"
+    refX="7"
+    refY="4"
+    markerWidth="9"
+    markerHeight="9"
+    markerUnits="userSpaceOnUse"
+    orient="auto"
+  >
+    <path d="M0.5 1L7 4L0.5 7z" />
+  </marker>
+);
+
 const Edges = still<{ edges: readonly Edge[]; critical: readonly string[] }>(
   (one, other) => one.edges === other.edges && one.critical.join() === other.critical.join(),
   ({ edges, critical }) => {
@@ -145,7 +152,7 @@ const Edges = still<{ edges: readonly Edge[]; critical: readonly string[] }>(
             class="run-line"
             data-critical={isCritical(edge) || undefined}
             d={edge.path}
-            marker-end="url(#run-arrow)"
+            marker-end={`url(#run-arrow${isCritical(edge) ? "-critical" : ""})`}
           />
         ))}
       </g>

@@ -1,14 +1,14 @@
 /** The phases of a run as a list, one line each: what a phone and a screen reader want. */
 import { clock, spendShort } from "../../src/core/amounts.ts";
-import type { PhaseView } from "../../src/core/plan/run-view.ts";
 import { Text, visibleLine } from "../text.tsx";
 import { nodeId } from "./graph-node.tsx";
 import { attemptWords, looks, looksTheSame, spoken, why } from "./phase-words.ts";
+import type { SeenPhase } from "./seen-phase.ts";
 import { Sign } from "./sign.tsx";
 import { still } from "./still.ts";
 
 export interface PhaseListProps {
-  readonly phases: readonly PhaseView[];
+  readonly phases: readonly SeenPhase[];
   readonly now: number;
   readonly selected?: string | undefined;
   onOpen(id: string): void;
@@ -29,7 +29,7 @@ export const PhaseList = ({ phases, now, selected, onOpen }: PhaseListProps) => 
 );
 
 interface ListRowProps {
-  readonly phase: PhaseView;
+  readonly phase: SeenPhase;
   readonly because: string;
   readonly selected: boolean;
   onOpen(id: string): void;

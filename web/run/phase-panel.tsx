@@ -6,7 +6,6 @@ import type { AttemptStory } from "../../src/core/board/attempt-story.ts";
 import { isUnderWay } from "../../src/core/plan/attempts.ts";
 import type { PlanRun } from "../../src/core/plan/progress.ts";
 import { placeOf } from "../../src/core/plan/readiness.ts";
-import type { PhaseView } from "../../src/core/plan/run-view.ts";
 import type { Api } from "../api.ts";
 import { Text } from "../text.tsx";
 import { Attempts } from "./attempts.tsx";
@@ -15,12 +14,13 @@ import { DiffTab } from "./diff-tab.tsx";
 import { GatesTab } from "./gates-tab.tsx";
 import { looks, why } from "./phase-words.ts";
 import { Quiet } from "./quiet.tsx";
+import type { SeenPhase } from "./seen-phase.ts";
 import { Sign } from "./sign.tsx";
 import { TranscriptTab } from "./transcript-tab.tsx";
 
 export interface PhasePanelProps {
   readonly run: PlanRun;
-  readonly view: PhaseView;
+  readonly view: SeenPhase;
   /** Of this phase, in their order. */
   readonly stories: readonly AttemptStory[];
   readonly now: number;
@@ -62,7 +62,7 @@ export function PhasePanel(props: PhasePanelProps) {
           </svg>
         </button>
       </header>
-      <div class="run-panel-scroll">
+      <div class="run-panel-facts">
         <p class="run-state" data-tone={looks[stage.is].tone}>
           <Sign is={stage.is} />
           <strong>{looks[stage.is].word}</strong>
@@ -89,22 +89,24 @@ export function PhasePanel(props: PhasePanelProps) {
             </span>
           )}
         </p>
-        {!story ? (
-          <Quiet>Nobody has begun it yet: there is nothing to read.</Quiet>
-        ) : (
-          <>
-            <Attempts stories={stories} picked={story.attempt} now={now} onPick={setPicked} />
-            <Tabs tab={tab} onTab={setTab} />
-            <div class="run-tab" role="tabpanel" aria-label={tab} tabIndex={0}>
-              <TabContent
-                key={`${tab} ${story.attempt}`}
-                {...{ tab, run, story, api }}
-                live={!past && isUnderWay(story)}
-              />
-            </div>
-          </>
-        )}
+        {story && <Attempts stories={stories} picked={story.attempt} now={now} onPick={setPicked} />}
       </div>
+      {story ? (
+        <>
+          <Tabs tab={tab} onTab={setTab} />
+          <div
+            key={`${tab} ${story.attempt}`}
+            class="run-tab"
+            role="tabpanel"
+            aria-label={tab}
+            tabIndex={0}
+          >
+            <TabContent {...{ tab, run, story, api }} live={!past && isUnderWay(story)} />
+          </div>
+        </>
+      ) : (
+        <Quiet>Nobody has begun it yet: there is nothing to read.</Quiet>
+      )}
     </section>
   );
 }
@@ -162,9 +164,12 @@ function Tabs({ tab, onTab }: { tab: Tab; onTab(tab: Tab): void }) {
 function useEscape(leave: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.key === "Escape" && !event.defaultPrevented) leave();
+      if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
+      // Before the page: what lies on top is closed first.
+      event.preventDefault();
+      leave();
     };
-    document.addEventListener("keydown", onKey);
-    return () => document.removeEventListener("keydown", onKey);
+    document.addEventListener("keydown", onKey, true);
+    return () => document.removeEventListener("keydown", onKey, true);
   }, [leave]);
 }

@@ -1,9 +1,9 @@
 /** How a phase's stage is said and drawn: a word, a tone, a sign; never a colour alone. */
 import { duration } from "../../src/core/amounts.ts";
 import { momentOf } from "../../src/core/plan/moment.ts";
-import type { PhaseStage, PhaseView } from "../../src/core/plan/run-view.ts";
+import type { SeenPhase, Stage } from "./seen-phase.ts";
 
-export type StageName = PhaseStage["is"];
+export type StageName = Stage["is"];
 export type Tone = "ok" | "warn" | "bad" | "info" | "park" | "none";
 
 interface Look {
@@ -19,6 +19,7 @@ const octagon = "M5.6 2.2h4.8l3.4 3.4v4.8l-3.4 3.4h-4.8l-3.4-3.4v-4.8z";
 /** In the order in which somebody wants to hear of them. */
 export const looks: Readonly<Record<StageName, Look>> = {
   failed: { word: "failed", tone: "bad", sign: `${octagon}M5.8 5.8l4.4 4.4M10.2 5.8l-4.4 4.4` },
+  held: { word: "needs you", tone: "warn", sign: "M8 2.5l6 10.8h-12zM8 6.6v3M8 11.4v.1" },
   blocked: { word: "blocked", tone: "bad", sign: `${ring}M4.2 4.2l7.6 7.6` },
   parked: { word: "parked", tone: "park", sign: `${ring}M6.4 5.6v4.8M9.6 5.6v4.8` },
   retrying: {
@@ -44,11 +45,12 @@ export const isActive = (is: StageName): boolean =>
   is === "working" || is === "checking" || is === "landing";
 
 /** What it waits for, what went wrong: the rest of the sentence that the word begins. */
-export function why(stage: PhaseStage, now: number): string {
+export function why(stage: Stage, now: number): string {
   switch (stage.is) {
     case "waiting":
       return `for ${listed(stage.for)}`;
     case "retrying":
+    case "held":
     case "failed":
       return stage.message;
     case "checking":
@@ -62,10 +64,9 @@ export function why(stage: PhaseStage, now: number): string {
       return `phase ${stage.by} has failed`;
     case "parked":
       return `for ${duration(Math.max(0, (momentOf(stage.until) ?? now) - now))} more`;
-    case "ready":
-      return "all places are taken";
     case "left-out":
       return "not among those that were chosen";
+    case "ready":
     case "working":
       return "";
   }
@@ -77,11 +78,11 @@ function listed(names: readonly string[]): string {
 }
 
 /** Which attempt, where that is worth a word. */
-export const attemptWords = ({ attempt, of, stage }: PhaseView): string =>
+export const attemptWords = ({ attempt, of, stage }: SeenPhase): string =>
   (isActive(stage.is) && of > 1) || attempt > 1 ? `attempt ${attempt} of ${of}` : "";
 
 /** As it is read out: "Phase 2A Backend API, working, attempt 1 of 2, 3 min". */
-export function spoken(phase: PhaseView, isCritical = false): string {
+export function spoken(phase: SeenPhase, isCritical = false): string {
   const { written, name, stage, elapsed } = phase;
   return [
     `Phase ${written} ${name}`.trim(),
@@ -99,7 +100,7 @@ const coarsely = (ms: number): string =>
   ms < 60_000 ? "less than a minute" : duration(Math.floor(ms / 60_000) * 60_000);
 
 /** By stage, worst first. */
-export function countedStages(phases: readonly PhaseView[]): [StageName, number][] {
+export function countedStages(phases: readonly SeenPhase[]): [StageName, number][] {
   const counts = new Map<StageName, number>();
   for (const { stage } of phases) counts.set(stage.is, (counts.get(stage.is) ?? 0) + 1);
   return (Object.keys(looks) as StageName[])
@@ -108,7 +109,7 @@ export function countedStages(phases: readonly PhaseView[]): [StageName, number]
 }
 
 /** Nothing of it that is drawn has changed. */
-export const looksTheSame = (one: PhaseView, other: PhaseView): boolean =>
+export const looksTheSame = (one: SeenPhase, other: SeenPhase): boolean =>
   one.id === other.id &&
   one.name === other.name &&
   one.written === other.written &&

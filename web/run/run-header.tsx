@@ -28,7 +28,7 @@ export function RunHeader({ run, view, budgets }: RunHeaderProps) {
   return (
     <header class="run-header">
       <div class="run-title">
-        <h1>
+        <h1 tabIndex={-1}>
           <Text of={view.title === "" ? view.plan : view.title} line />
         </h1>
         <span class="chip" data-tone={tone}>

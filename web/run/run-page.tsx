@@ -12,6 +12,7 @@ import { PhasePanel } from "./phase-panel.tsx";
 import { countedStages, looks, type StageName } from "./phase-words.ts";
 import "./run.css";
 import { RunHeader } from "./run-header.tsx";
+import { seenPhases } from "./seen-phase.ts";
 import { Sign } from "./sign.tsx";
 import { Choice } from "./choice.tsx";
 import { useNarrow } from "./use-narrow.ts";
@@ -43,11 +44,12 @@ export function RunPage({ board, runId, phase, now, api, past, budgets, onPhase 
   }
   const { watch = unwatched, stories = [] } = board.runs[runId] ?? {};
   const view = viewRun(run, watch, now);
-  const opened = view.phases.find(({ id }) => id === phase);
+  const phases = seenPhases(run, view.phases, now);
+  const opened = phases.find(({ id }) => id === phase);
   const shown = chosen ?? (isPhone ? "list" : "graph");
-  const stages = countedStages(view.phases);
+  const stages = countedStages(phases);
   const asked = stages.some(([name]) => name === only) ? only : undefined;
-  const listed = asked ? view.phases.filter(({ stage }) => stage.is === asked) : view.phases;
+  const listed = asked ? phases.filter(({ stage }) => stage.is === asked) : phases;
   const panel = opened && (
     <PhasePanel
       key={opened.id}
@@ -63,48 +65,48 @@ export function RunPage({ board, runId, phase, now, api, past, budgets, onPhase 
     />
   );
   // On a phone it is a page of its own: there is no room for both.
-  if (panel && isPhone) return <div class="run-page">{panel}</div>;
+  if (panel && isPhone) return <div class="run-page run-whole">{panel}</div>;
   return (
-    <div class="run-page" data-open={panel ? "" : undefined}>
-      <RunHeader run={run} view={view} budgets={budgets} />
-      <div class="run-tools">
-        <ul class="run-legend" aria-label="Phases by state">
-          {stages.map(([name, count]) => (
-            <li key={name}>
-              <button
-                type="button"
-                class="run-legend-item"
-                aria-pressed={asked === name}
-                aria-label={`${count} ${looks[name].word}: show only these as a list`}
-                onClick={() => {
-                  setOnly(asked === name ? undefined : name);
-                  setChosen("list");
-                }}
-              >
-                <Sign is={name} />
-                <span class="num">{count}</span> {looks[name].word}
-              </button>
-            </li>
-          ))}
-        </ul>
-        <Choice
-          label="Show phases as"
-          value={shown}
-          options={[
-            ["graph", "Graph"],
-            ["list", "List"],
-          ]}
-          onChoose={setChosen}
-        />
-      </div>
-      <div class="run-body">
+    <div class="run-page run-whole">
+      <div class="run-main">
+        <RunHeader run={run} view={view} budgets={budgets} />
+        <div class="run-tools">
+          <ul class="run-legend" aria-label="Phases by state">
+            {stages.map(([name, count]) => (
+              <li key={name}>
+                <button
+                  type="button"
+                  class="run-legend-item"
+                  aria-pressed={asked === name}
+                  aria-label={`${count} ${looks[name].word}: show only these as a list`}
+                  onClick={() => {
+                    setOnly(asked === name ? undefined : name);
+                    setChosen("list");
+                  }}
+                >
+                  <Sign is={name} />
+                  <span class="num">{count}</span> {looks[name].word}
+                </button>
+              </li>
+            ))}
+          </ul>
+          <Choice
+            label="Show phases as"
+            value={shown}
+            options={[
+              ["graph", "Graph"],
+              ["list", "List"],
+            ]}
+            onChoose={setChosen}
+          />
+        </div>
         {shown === "graph" ? (
-          <GraphView run={run} phases={view.phases} selected={phase} onOpen={open} />
+          <GraphView run={run} phases={phases} selected={phase} onOpen={open} />
         ) : (
           <PhaseList phases={listed} now={now} selected={phase} onOpen={open} />
         )}
-        {panel}
       </div>
+      {panel}
     </div>
   );
 }

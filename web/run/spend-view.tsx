@@ -5,6 +5,7 @@ import { money, tokens } from "../../src/core/amounts.ts";
 import type { SpendSeries } from "../../src/core/board/spend.ts";
 import { Text, visibleLine } from "../text.tsx";
 import { Choice } from "./choice.tsx";
+import type { Range } from "./gantt-rows.ts";
 import { type By, isInSight, others, stackOf, type Stack, totalsOf, type Unit } from "./spending.ts";
 import { amountTicks, clockTime, tickLabel, timeTicks, zoneAt } from "./ticks.ts";
 import { useWidth } from "./use-width.ts";
@@ -14,13 +15,14 @@ export interface SpendViewProps {
   readonly budget: Cap;
   /** How often people have let it use as much again. */
   readonly raised: number;
-  readonly ofWhat: string;
+  readonly range: Range;
+  readonly ofWhat: "phase" | "step";
   nameOf(phase: string): string;
 }
 
 const unitWords: Readonly<Record<Unit, (amount: number) => string>> = { tokens, cost: money };
 
-export function SpendView({ series, budget, raised, ofWhat, nameOf }: SpendViewProps) {
+export function SpendView({ series, budget, raised, range, ofWhat, nameOf }: SpendViewProps) {
   const [by, setBy] = useState<By>("agents");
   const [chosen, setUnit] = useState<Unit>();
   const hasCost = series.slices.some(({ agents }) =>
@@ -35,7 +37,7 @@ export function SpendView({ series, budget, raised, ofWhat, nameOf }: SpendViewP
       </section>
     );
   }
-  const stack = stackOf(series, by, unit);
+  const stack = stackOf(series, by, unit, range);
   const cap = budget[unit] === undefined ? undefined : budget[unit] * (raised + 1);
   const say = unitWords[unit];
   const called = (name: string): string =>
@@ -74,7 +76,7 @@ export function SpendView({ series, budget, raised, ofWhat, nameOf }: SpendViewP
         </div>
       </div>
       <div class="card run-spend">
-        <Chart stack={stack} cap={cap} say={say} />
+        <Chart stack={stack} cap={cap} say={say} nameOf={called} />
         <ul class="run-legend" aria-hidden="true">
           {stack.layers.map(({ name }, at) => (
             <li key={name} class="run-legend-item">
@@ -103,12 +105,13 @@ interface ChartProps {
   readonly stack: Stack;
   readonly cap: number | undefined;
   say(amount: number): string;
+  nameOf(layer: string): string;
 }
 
-function Chart({ stack, cap, say }: ChartProps) {
+function Chart({ stack, cap, say, nameOf }: ChartProps) {
   const [frame, width] = useWidth<HTMLDivElement>(640);
   const { at, layers, total } = stack;
-  const [from, to] = [(at[0] ?? 0) - 1, at.at(-1) ?? 1];
+  const [from, to] = [at[0] ?? 0, at.at(-1) ?? 1];
   const inSight = isInSight(cap, total);
   const amounts = amountTicks(inSight ? Math.max(cap, total) : total);
   const most = amounts.at(-1) ?? 1;
@@ -125,7 +128,7 @@ function Chart({ stack, cap, say }: ChartProps) {
   });
   const words = `Spent ${say(total)} from ${clockTime(from)} to ${clockTime(to)}${
     cap === undefined ? "" : `, of a budget of ${say(cap)}`
-  }: ${layers.map(({ name, sums }) => `${visibleLine(name)} ${say(sums.at(-1) ?? 0)}`).join(", ")}.`;
+  }: ${layers.map(({ name, sums }) => `${nameOf(name)} ${say(sums.at(-1) ?? 0)}`).join(", ")}.`;
   return (
     <div ref={frame}>
       <svg class="run-chart num" width={width} height={height} role="img" aria-label={words}>

@@ -3,18 +3,19 @@ import { nothingSpentYet, type SpendSeries, spendMore } from "../../src/core/boa
 import type { SkillStory } from "../../src/core/board/step-story.ts";
 import { momentOf } from "../../src/core/plan/moment.ts";
 import type { Spend } from "../../src/core/plan/run-news.ts";
+import type { Range } from "./gantt-rows.ts";
 
 export type By = "agents" | "phases";
 export type Unit = "tokens" | "cost";
 
 export interface Layer {
   readonly name: string;
-  /** All until the end of each slice. */
+  /** All until each moment. */
   readonly sums: readonly number[];
 }
 
 export interface Stack {
-  /** When each slice ends, in milliseconds since 1970. */
+  /** Moments, in milliseconds since 1970: the beginning, when each slice ends, the end. */
   readonly at: readonly number[];
   readonly layers: readonly Layer[];
   readonly total: number;
@@ -24,7 +25,12 @@ export interface Stack {
 export const mostLayers = 6;
 export const others = "others";
 
-export function stackOf({ slices, sliceMs }: SpendSeries, by: By, unit: Unit): Stack {
+export function stackOf(
+  { slices, sliceMs }: SpendSeries,
+  by: By,
+  unit: Unit,
+  { from, to }: Range,
+): Stack {
   const amount = (spend: Spend | undefined): number => spend?.[unit] ?? 0;
   const ranked = totalsOf({ slices, sliceMs }, by)
     .filter(({ spend }) => amount(spend) > 0)
@@ -41,10 +47,11 @@ export function stackOf({ slices, sliceMs }: SpendSeries, by: By, unit: Unit): S
       }
       return sum;
     });
-    return { name, sums };
+    return { name, sums: [0, ...sums, sum] };
   });
+  const ends = slices.map(({ at }) => at + sliceMs);
   return {
-    at: slices.map(({ at }) => at + sliceMs),
+    at: [Math.min(from, slices[0]?.at ?? from), ...ends, Math.max(to, ends.at(-1) ?? to)],
     layers,
     total: layers.reduce((all, { sums }) => all + (sums.at(-1) ?? 0), 0),
   };

@@ -6,7 +6,7 @@ import { nothingSpentYet } from "../../src/core/board/spend.ts";
 import type { Api } from "../api.ts";
 import { Text } from "../text.tsx";
 import { Gantt } from "./gantt.tsx";
-import { rowsOf, sessionRows } from "./gantt-rows.ts";
+import { rangeOf, rowsOf, sessionRows } from "./gantt-rows.ts";
 import { spendOfSessions } from "./spending.ts";
 import { SpendView } from "./spend-view.tsx";
 import "./run.css";
@@ -38,7 +38,7 @@ export function TimelinePage({ board, runId, now, budgets, onPhase }: TimelinePa
     <div class="run-page">
       <header class="run-header">
         <div class="run-title">
-          <h1>
+          <h1 tabIndex={-1}>
             {run ? <Text of={run.title === "" ? run.plan : run.title} line /> : "Sessions of the flow"}
           </h1>
         </div>
@@ -53,8 +53,12 @@ export function TimelinePage({ board, runId, now, budgets, onPhase }: TimelinePa
         series={spent}
         budget={run ? budgets.run : {}}
         raised={run?.raised ?? 0}
-        nameOf={(phase) => run?.order.find(({ id }) => id === phase)?.written ?? phase}
+        range={{ from: rangeOf(rows, now).from, to: run?.ended === undefined ? now : 0 }}
         ofWhat={run ? "phase" : "step"}
+        nameOf={(id) => {
+          const { written = id, name = "" } = run?.order.find((phase) => phase.id === id) ?? {};
+          return `${written} ${name}`;
+        }}
       />
     </div>
   );

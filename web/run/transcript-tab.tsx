@@ -114,5 +114,5 @@ function useStickToEnd(said: Conversation | undefined) {
   return end;
 }
 
-const scrollerOf = (inside: Element | null): Element | null =>
-  inside?.closest(".run-panel-scroll") ?? null;
+/** Where there is little room, the whole phase scrolls, and begins with what state it is in. */
+const scrollerOf = (inside: Element | null): Element | null => inside?.closest(".run-tab") ?? null;

@@ -52,6 +52,11 @@ export function App({ token }: { token: string }) {
   const runId = newestRun(route, board);
   const seek = (seq: number): void =>
     go({ ...route, at: Math.max(1, Math.min(head, seq)) }, "replace");
+  // Whoever opens the history looks at its end first.
+  const isOpening = route.view === "history" && !past && head > 0;
+  useEffect(() => {
+    if (isOpening) seek(head);
+  }, [isOpening]);
   const leave = (): void => {
     const { at: _, ...rest } = route;
     go(rest.view === "history" ? { view: "now", project } : rest);

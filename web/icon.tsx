@@ -1,7 +1,7 @@
 /** The few pictures of the page's frame, drawn in a square of 16 with lines as thick as its text. */
 const paths = {
   now: "M2 8.5h2.5l2-5 3 9 2-4H14",
-  flow: "M2.5 8h2m3 0h1m3 0h2M6 6.5v3M10 6.5v3M4.5 6.5h3v3h-3zM8.5 6.5h3v3h-3z",
+  flow: "M3.5 6a2 2 0 1 1 0 4a2 2 0 1 1 0-4M12.5 6a2 2 0 1 1 0 4a2 2 0 1 1 0-4M5.5 8h5",
   run: "M3 3h3.5v3.5H3zM9.5 9.5H13V13H9.5zM9.5 3H13v3.5H9.5zM6.5 4.75h3M6.5 6l3.5 3.5",
   timeline: "M2.5 4h5M5.5 8h6M8.5 12h5M2.5 8h1M2.5 12h3",
   history: "M2.8 8a5.2 5.2 0 1 0 1.6-3.8M2.6 2.6v2.6h2.6M8 5v3.2l2.2 1.3",

@@ -26,6 +26,10 @@ const said = (format: Intl.DateTimeFormat, at: Told): string => {
   return Number.isNaN(ms) ? "" : format.format(ms);
 };
 
+/** A sentence with the moments in it as people say them. */
+export const inWords = (sentence: string, now: number): string =>
+  sentence.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => whenOf(at, now));
+
 /** `4 min ago`: coarse, so that it stands still while somebody reads. */
 export function ago(at: Told, now: number): string {
   const ms = now - msOf(at);

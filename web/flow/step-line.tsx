@@ -19,7 +19,6 @@ export const StepLine = ({ steps, chosen, now, storyOf, subStep, to }: Props) =>
   <nav aria-label="Steps">
     <ol class="steps">
       {steps.map((step) => {
-        const story = storyOf(step.step);
         const tone = toneOf(step.status);
         return (
           <li key={step.step} class="step" data-tone={tone} data-status={step.status}>
@@ -32,14 +31,7 @@ export const StepLine = ({ steps, chosen, now, storyOf, subStep, to }: Props) =>
                   <Text of={step.name} line />
                 </span>
                 <small class="num">
-                  {wordOf(step.status)}
-                  {step.status === "in_progress" &&
-                    subStep.phase > 0 &&
-                    ` · sub-step ${subStep.phase}`}
-                  {story?.endedAt !== undefined &&
-                    story.how !== "skipped" &&
-                    ` · ${lasted(story.startedAt, story.endedAt, now)}`}
-                  {step.optional && step.status === "not_started" && " · optional"}
+                  <StepState {...{ step, now }} subStep={subStep} story={storyOf(step.step)} />
                 </small>
               </span>
             </a>
@@ -49,6 +41,35 @@ export const StepLine = ({ steps, chosen, now, storyOf, subStep, to }: Props) =>
     </ol>
   </nav>
 );
+
+/** The mark says it for those who see it; how long, or how far, is said to everybody. */
+function StepState({
+  step: { status, optional },
+  subStep,
+  story,
+  now,
+}: {
+  step: StepStatus;
+  subStep: SubStep;
+  story: StepStory | undefined;
+  now: number;
+}) {
+  const more =
+    status === "in_progress" && subStep.phase > 0
+      ? `sub-step ${subStep.phase}`
+      : status === "completed" && story?.endedAt !== undefined
+        ? lasted(story.startedAt, story.endedAt, now)
+        : status === "not_started" && optional
+          ? "optional"
+          : undefined;
+  if (more === undefined) return <>{wordOf(status)}</>;
+  return (
+    <>
+      <span class="visually-hidden">{wordOf(status)}, </span>
+      {more}
+    </>
+  );
+}
 
 const Mark = ({ status, step }: { status: string; step: string }) =>
   status === "completed" ? (

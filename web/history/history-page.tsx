@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { RecordedEvent } from "../../src/core/event.ts";
 import { sentence } from "../../src/core/sentence.ts";
-import { timeOf, whenOf } from "../moments.ts";
+import { inWords, timeOf, whenOf } from "../moments.ts";
 import { Text } from "../text.tsx";
 import { marksOf } from "./past.ts";
 
@@ -49,7 +49,7 @@ export function HistoryPage({ around, at, now, go }: Props) {
                   {timeOf(event.at)}
                 </time>
                 <span class="journal-said">
-                  <Text of={sentence(event)} line />
+                  <Text of={inWords(sentence(event), now)} line />
                 </span>
               </button>
             </li>

@@ -2,7 +2,7 @@
 import type { RecordedEvent } from "../../src/core/event.ts";
 import { sentence } from "../../src/core/sentence.ts";
 import { Icon } from "../icon.tsx";
-import { timeOf, whenOf } from "../moments.ts";
+import { inWords, timeOf, whenOf } from "../moments.ts";
 import { Text, visibleLine } from "../text.tsx";
 import type { Mark } from "./past.ts";
 
@@ -22,7 +22,7 @@ interface Props {
 
 export function Scrubber(props: Props) {
   const { at, head, began, ended, now, event, trouble, marks, go, leap, leave } = props;
-  const words = event ? sentence(event) : "before everything";
+  const words = event ? inWords(sentence(event), now) : "before everything";
   return (
     <section class="scrubber" aria-label="History">
       <div class="scrubber-words">

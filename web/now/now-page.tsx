@@ -9,7 +9,7 @@ import { unwatched } from "../../src/core/plan/run-watch.ts";
 import { sentence } from "../../src/core/sentence.ts";
 import type { Api } from "../api.ts";
 import { useKeys } from "../keys.ts";
-import { countdown, timeOf, whenOf } from "../moments.ts";
+import { countdown, inWords, timeOf, whenOf } from "../moments.ts";
 import { Text } from "../text.tsx";
 import type { View } from "../view.ts";
 import { DecisionCard } from "./decision-card.tsx";
@@ -145,7 +145,7 @@ export function NowPage({ view, verdict, recent, projects, project, elsewhere, c
                       {timeOf(event.at)}
                     </time>
                     <span>
-                      <Text of={sentence(event)} line />
+                      <Text of={inWords(sentence(event), now)} line />
                     </span>
                   </li>
                 ))}

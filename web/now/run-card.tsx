@@ -125,13 +125,18 @@ export function Figures({ run }: { run: RunView }) {
       <div>
         <dt>Spent</dt>
         <dd>
-          {spend === undefined
-            ? "—"
-            : spend.cost === undefined
-              ? tokens(spend.tokens)
-              : money(spend.cost)}
-          {spend !== undefined && (
-            <span class="of"> {spend.cost === undefined ? "tokens" : tokens(spend.tokens)}</span>
+          {spend === undefined ? (
+            "—"
+          ) : spend.cost === undefined ? (
+            <>
+              {tokens(spend.tokens)}
+              <span class="of"> tokens</span>
+            </>
+          ) : (
+            <>
+              {money(spend.cost)}
+              <span class="of beside"> · {tokens(spend.tokens)} tokens</span>
+            </>
           )}
         </dd>
       </div>

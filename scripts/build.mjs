@@ -1,8 +1,9 @@
-/** Builds what is published: one CommonJS bundle per command, and the library as ES modules. */
+/** Builds what is published: one CommonJS bundle per command, the page, and the library as ES modules. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { build } from "esbuild";
+import { buildPage } from "./page.mjs";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 const commands = readdirSync("src/cli/commands")
@@ -83,6 +84,7 @@ await build({
   },
   logLevel: "warning",
 });
+await buildPage("dist/web");
 for (const name of ["main", "autobuild"]) chmodSync(`dist/cli/${name}.cjs`, 0o755);
 
 if (!process.argv.includes("--cli-only")) {

@@ -60,8 +60,8 @@ interface Listener {
 
 export function openSource(api: Api, listener: Listener): Source {
   let seen = nothingSeen;
-  let closed = false;
-  let resting = false;
+  /** What is wanted of the connection, whatever it is doing. */
+  const wanted = { closed: false, resting: false };
   let heard = Date.now();
   let connection: AbortController | undefined;
   let wake = (): void => {};
@@ -75,7 +75,7 @@ export function openSource(api: Api, listener: Listener): Source {
     isDue = true;
     atNextFrame(() => {
       isDue = false;
-      if (closed) return;
+      if (wanted.closed) return;
       fold();
       listener.seen(seen);
     });
@@ -106,18 +106,19 @@ export function openSource(api: Api, listener: Listener): Source {
 
   async function stay(): Promise<void> {
     let pause = firstPause;
-    while (!closed) {
+    while (!wanted.closed) {
       const trouble = await connect(() => (pause = firstPause));
-      if (closed) return;
+      if (wanted.closed) return;
       if (trouble?.is === "refused") return show({ link: { is: "refused", why: trouble.message } });
       const why = trouble?.message ?? "the connection broke off";
       const since = seen.link.is === "lost" ? seen.link.since : Date.now();
-      if (!resting) show({ link: { is: "lost", why, since } });
+      if (!wanted.resting) show({ link: { is: "lost", why, since } });
       await new Promise<void>((resolve) => {
         wake = resolve;
         setTimeout(resolve, pause);
       });
-      while (resting && !closed) await new Promise<void>((resolve) => (wake = resolve));
+      while (wanted.resting && !wanted.closed)
+        await new Promise<void>((resolve) => (wake = resolve));
       pause = Math.min(pause * 2, longestPause);
     }
   }
@@ -187,13 +188,13 @@ export function openSource(api: Api, listener: Listener): Source {
   }
 
   const hurry = (): void => {
-    resting = false;
+    wanted.resting = false;
     // A machine that slept believes that it is still connected.
     if (Date.now() - heard > silentFor) connection?.abort();
     wake();
   };
   const rest = (): void => {
-    resting = true;
+    wanted.resting = true;
     connection?.abort();
   };
   let hidden: ReturnType<typeof setTimeout> | undefined;
@@ -204,7 +205,7 @@ export function openSource(api: Api, listener: Listener): Source {
   };
   const watch = setInterval(() => {
     const silence = Date.now() - heard;
-    if (seen.link.is === "live" && silence > silentFor && !resting)
+    if (seen.link.is === "live" && silence > silentFor && !wanted.resting)
       show({ link: { is: "stale", since: heard } });
     if (seen.link.is === "stale" && silence > deadAfter) connection?.abort();
   }, 1000);
@@ -214,7 +215,7 @@ export function openSource(api: Api, listener: Listener): Source {
 
   return {
     close() {
-      closed = true;
+      wanted.closed = true;
       connection?.abort();
       wake();
       clearInterval(watch);

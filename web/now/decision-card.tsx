@@ -149,7 +149,16 @@ function Confirm({ letter, yes, no }: { letter: string; yes: () => void; no: () 
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), [letter]);
   return (
-    <div class="confirm" role="group" aria-label="Confirm the answer">
+    <div
+      class="confirm"
+      role="group"
+      aria-label="Confirm the answer"
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        no();
+      }}
+    >
       <span>This cannot be taken back. Answer {letter}?</span>
       <button type="button" class="btn" onClick={no}>
         No

@@ -1,9 +1,11 @@
 /** What waits for a person in a project, and what only waits: told from its board, worst first. */
 import type { Board } from "../../src/core/board/board.ts";
-import { runOn } from "../../src/core/board/board.ts";
 import type { Decision } from "../../src/core/decision.ts";
 import { currentRuns, openDecisions } from "../../src/core/evolve.ts";
 import { momentOf } from "../../src/core/plan/moment.ts";
+import { viewRun } from "../../src/core/plan/run-view.ts";
+import { unwatched } from "../../src/core/plan/run-watch.ts";
+import { seenPhases } from "../run/seen-phase.ts";
 
 export type Need =
   | { readonly is: "decision"; readonly decision: Decision }
@@ -45,28 +47,20 @@ export interface Wait {
 export function waitsOf(board: Board, now: number): Wait[] {
   const isAhead = (until: string | undefined): until is string =>
     until !== undefined && (momentOf(until) ?? 0) > now;
-  return currentRuns(board.state).flatMap(({ id }) => {
-    const run = runOn(board, id);
-    if (!run) return [];
-    const parked = run.phases.flatMap(({ state }, at) =>
-      state.is === "pending" && isAhead(state.notBefore)
-        ? [{ written: run.order[at]?.written ?? "", until: state.notBefore, agent: agentAt(at) }]
-        : [],
-    );
-    function agentAt(at: number): string {
-      return run?.phases[at]?.agent ?? run?.agent ?? "";
-    }
+  return currentRuns(board.state).flatMap((run) => {
     const waits = new Map<string, Wait>();
     for (const [who, until] of Object.entries(run.limited ?? {})) {
-      if (isAhead(until)) waits.set(who, { run: id, who, until, phases: [] });
+      if (isAhead(until)) waits.set(who, { run: run.id, who, until, phases: [] });
     }
-    for (const { written, until, agent } of parked) {
-      const known = waits.get(agent) ?? { run: id, who: agent, until, phases: [] };
-      waits.set(agent, { ...known, phases: [...known.phases, written] });
-    }
-    if (waits.size === 0 && isAhead(run.parkedUntil)) {
-      waits.set("", { run: id, who: run.agent, until: run.parkedUntil, phases: [] });
-    }
+    const { phases } = viewRun(run, board.runs[run.id]?.watch ?? unwatched, now);
+    seenPhases(run, phases, now).forEach(({ stage, written }, at) => {
+      if (stage.is !== "parked") return;
+      const who = run.phases[at]?.agent ?? run.agent;
+      const known = waits.get(who) ?? { run: run.id, who, until: stage.until, phases: [] };
+      waits.set(who, { ...known, phases: [...known.phases, written] });
+    });
+    if (waits.size === 0 && isAhead(run.parkedUntil))
+      return [{ run: run.id, who: run.agent, until: run.parkedUntil, phases: [] }];
     return [...waits.values()];
   });
 }

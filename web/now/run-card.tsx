@@ -2,10 +2,11 @@
 import { duration, money, roughly, tokens } from "../../src/core/amounts.ts";
 import { type Board, runOn } from "../../src/core/board/board.ts";
 import type { PlanRun } from "../../src/core/plan/progress.ts";
-import { type PhaseView, type RunView, viewRun } from "../../src/core/plan/run-view.ts";
+import { type RunView, viewRun } from "../../src/core/plan/run-view.ts";
 import { unwatched } from "../../src/core/plan/run-watch.ts";
 import { whenOf } from "../moments.ts";
 import { attemptWords, isActive, looks, why } from "../run/phase-words.ts";
+import { type SeenPhase, seenPhases } from "../run/seen-phase.ts";
 import { Sign } from "../run/sign.tsx";
 import { Text, visibleLine } from "../text.tsx";
 import type { View } from "../view.ts";
@@ -17,7 +18,7 @@ export function RunCard({ id, view }: { id: string; view: View }) {
   const run = runOn(board, id);
   if (!run) return null;
   const seen = viewRun(run, board.runs[id]?.watch ?? unwatched, now);
-  const live = seen.phases.filter(({ stage }) => isShown(stage.is));
+  const live = seenPhases(run, seen.phases, now).filter(({ stage }) => isShown(stage.is));
   const { tone, word } = stateOf(run, held || run.ended !== undefined, board, now);
   return (
     <article class="card run-card" aria-label={`Run ${visibleLine(run.title)}`}>
@@ -55,8 +56,8 @@ export function RunCard({ id, view }: { id: string; view: View }) {
   );
 }
 
-const isShown = (is: PhaseView["stage"]["is"]): boolean =>
-  isActive(is) || is === "failed" || is === "parked" || is === "retrying";
+const isShown = (is: SeenPhase["stage"]["is"]): boolean =>
+  isActive(is) || is === "failed" || is === "parked" || is === "retrying" || is === "held";
 
 function stateOf(
   run: PlanRun,
@@ -144,7 +145,7 @@ export function Figures({ run }: { run: RunView }) {
   );
 }
 
-function PhaseRow({ phase, now, href }: { phase: PhaseView; now: number; href: string }) {
+function PhaseRow({ phase, now, href }: { phase: SeenPhase; now: number; href: string }) {
   const { written, name, stage, elapsed, activity } = phase;
   const said = activity ?? why(stage, now);
   return (

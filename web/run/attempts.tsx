@@ -39,9 +39,15 @@ export const Attempts = ({ stories, picked, now, onPick }: AttemptsProps) => (
           <th scope="col">When</th>
           <th scope="col">Agent</th>
           <th scope="col">Ended</th>
-          <th scope="col" class="run-right">Took</th>
-          <th scope="col" class="run-right">Tokens</th>
-          <th scope="col" class="run-right">Cost</th>
+          <th scope="col" class="run-right">
+            Took
+          </th>
+          <th scope="col" class="run-right">
+            Tokens
+          </th>
+          <th scope="col" class="run-right">
+            Cost
+          </th>
         </tr>
       </thead>
       <tbody>

@@ -1,23 +1,23 @@
 /** Text that fits: SVG cuts none, and how wide a letter is only the font knows. */
-const widths = new Map<string, string>();
+const cuts = new Map<string, string>();
 let pen: CanvasRenderingContext2D | null | undefined;
 
 /** Cut to so many pixels, in the font of the graph's names. */
 export function cut(text: string, room: number): string {
-  const key = `${Math.round(room)} ${text}`;
-  const known = widths.get(key);
+  const key = `${room} ${text}`;
+  const known = cuts.get(key);
   if (known !== undefined) return known;
-  pen ??= document.createElement("canvas").getContext("2d");
-  if (pen) {
+  if (!pen) {
+    pen = document.createElement("canvas").getContext("2d");
     const font = getComputedStyle(document.documentElement).getPropertyValue("--font-ui");
-    pen.font = `500 12.5px ${font}`;
+    if (pen) pen.font = `500 12.5px ${font}`;
   }
-  const isFitting = (part: string): boolean => (pen?.measureText(part).width ?? 0) <= room;
-  let kept = [...text.slice(0, 80)];
-  if (!isFitting(text)) {
-    while (kept.length > 0 && !isFitting(`${kept.join("")}…`)) kept = kept.slice(0, -1);
+  const letters = Array.from(text).slice(0, 80);
+  let fitting = text;
+  while (letters.length > 0 && (pen?.measureText(fitting).width ?? 0) > room) {
+    letters.pop();
+    fitting = `${letters.join("").trimEnd()}…`;
   }
-  const fitting = isFitting(text) ? text : `${kept.join("").trimEnd()}…`;
-  widths.set(key, fitting);
+  cuts.set(key, fitting);
   return fitting;
 }

@@ -28,7 +28,9 @@ function Diff({ diff, onAgain }: { diff: DiffAnswer; onAgain(): void }) {
   const lines = useMemo(() => new Map(files.map((file) => [file.path, file])), [files]);
   const total = files.reduce((sum, file) => sum + file.lines.length, 0);
   if (diff.files.length === 0) {
-    return <Quiet>{diff.commit === null ? "Nothing is changed so far." : "It changed no file."}</Quiet>;
+    return (
+      <Quiet>{diff.commit === null ? "Nothing is changed so far." : "It changed no file."}</Quiet>
+    );
   }
   const sum = (of: "added" | "removed"): number =>
     diff.files.reduce((all, file) => all + (file[of] ?? 0), 0);

@@ -56,7 +56,9 @@ export function Gantt({ rows, now, isOver, onRow }: GanttProps) {
     );
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const to = { ArrowDown: focus + 1, ArrowUp: focus - 1, Home: 0, End: rows.length - 1 }[event.key];
+    const to = { ArrowDown: focus + 1, ArrowUp: focus - 1, Home: 0, End: rows.length - 1 }[
+      event.key
+    ];
     if (to === undefined) return;
     event.preventDefault();
     event.stopPropagation();
@@ -189,7 +191,8 @@ interface RowLineProps {
 function RowLine({ row, at, range, isStop, onFocus, onTip, onOpen }: RowLineProps) {
   const title = visibleLine(`${row.label} ${row.name}`);
   const bars = useMemo(
-    () => row.bars.flatMap((bar) => (shareOf(bar, range) ? [{ bar, share: shareOf(bar, range) }] : [])),
+    () =>
+      row.bars.flatMap((bar) => (shareOf(bar, range) ? [{ bar, share: shareOf(bar, range) }] : [])),
     [row, range.from, range.to],
   );
   const tell = (element: Element, told: readonly Bar[]): void => {
@@ -238,7 +241,10 @@ function RowLine({ row, at, range, isStop, onFocus, onTip, onOpen }: RowLineProp
 /** "attempt 2 by claude: failed, 14:02 to 14:09, 7 min: test_failure …" */
 function barWords({ is, from, to, open, attempt, agent, note }: Bar): string {
   const when = open ? `since ${clockTime(from)}` : `${clockTime(from)} to ${clockTime(to)}`;
-  const who = is === "waiting" || is === "parked" ? `after attempt ${attempt}` : `attempt ${attempt} by ${agent}`;
+  const who =
+    is === "waiting" || is === "parked"
+      ? `after attempt ${attempt}`
+      : `attempt ${attempt} by ${agent}`;
   return visibleLine(
     `${who}: ${words[is]}, ${when}, ${duration(to - from)}${note === "" ? "" : `: ${note}`}`,
   );

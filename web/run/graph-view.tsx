@@ -98,7 +98,9 @@ export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
         </svg>
       ) : (
         <p class="run-quiet" role="status">
-          {laid ? "The drawing could not be made; the list shows the same." : `Laying out ${phases.length} phases …`}
+          {laid
+            ? "The drawing could not be made; the list shows the same."
+            : `Laying out ${phases.length} phases …`}
         </p>
       )}
       <div class="run-zoom" role="group" aria-label="Zoom">

@@ -34,7 +34,9 @@ export function laidOut(nodes: readonly Node[]): Drawing {
     columns.push(lost.map(({ id }, at) => ({ id, column, before: [], after: [], at, y: 0 })));
     for (const cell of columns[column] ?? []) placed.set(cell.id, cell);
   }
-  const lines = [...directNeeds(nodes)].flatMap(([to, needs]) => needs.map((from) => ({ from, to })));
+  const lines = [...directNeeds(nodes)].flatMap(([to, needs]) =>
+    needs.map((from) => ({ from, to })),
+  );
   const lanes = new Map<string, Cell>();
   const ways = lines.flatMap(({ from, to }) => {
     const [start, end] = [placed.get(from), placed.get(to)];
@@ -119,7 +121,11 @@ function mean(cells: readonly Cell[], of: "at" | "y"): number | undefined {
 
 /** Each as high as what it hangs on, to and fro; what would overlap makes room by the least. */
 function level(columns: Columns): void {
-  for (const column of columns) settle(column, column.map(() => 0));
+  for (const column of columns)
+    settle(
+      column,
+      column.map(() => 0),
+    );
   for (let sweep = 0; sweep < 8; sweep++) {
     const forward = sweep % 2 === 0;
     for (const column of forward ? columns : columns.toReversed()) {
@@ -188,7 +194,11 @@ function drawn(
       to,
       path: pathAlong(
         way.flatMap((cell, at) =>
-          at === 0 ? [right(cell)] : at === way.length - 1 ? [left(cell)] : [left(cell), right(cell)],
+          at === 0
+            ? [right(cell)]
+            : at === way.length - 1
+              ? [left(cell)]
+              : [left(cell), right(cell)],
         ),
       ),
     })),

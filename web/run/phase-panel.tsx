@@ -46,7 +46,11 @@ export function PhasePanel(props: PhasePanelProps) {
   const { stage, elapsed, spend } = view;
   const because = why(stage, now);
   const lines = stage.is === "failed" ? stage.lines : [];
-  const { estimate, tasks = 0, dependsOn = [] } = run.order[placeOf(run.order, view.id) ?? -1] ?? {};
+  const {
+    estimate,
+    tasks = 0,
+    dependsOn = [],
+  } = run.order[placeOf(run.order, view.id) ?? -1] ?? {};
   return (
     <section class="run-panel card" aria-label={`Phase ${view.written}`}>
       <header class="run-panel-head">
@@ -89,7 +93,9 @@ export function PhasePanel(props: PhasePanelProps) {
             </span>
           )}
         </p>
-        {story && <Attempts stories={stories} picked={story.attempt} now={now} onPick={setPicked} />}
+        {story && (
+          <Attempts stories={stories} picked={story.attempt} now={now} onPick={setPicked} />
+        )}
       </div>
       {story ? (
         <>

@@ -71,10 +71,16 @@ export function RunHeader({ run, view, budgets }: RunHeaderProps) {
           name="Left"
           value={ended === "complete" ? "nothing" : left === undefined ? "–" : roughly(left)}
         />
-        <Figure name="Spent" value={spend ? spentWords(spend) : "–"} {...budgetOf(spend, budgets)} />
+        <Figure
+          name="Spent"
+          value={spend ? spentWords(spend) : "–"}
+          {...budgetOf(spend, budgets)}
+        />
       </dl>
       {view.baseline !== undefined && (
-        <p class="muted">Before the first phase: the gates on what it builds on ({view.baseline}).</p>
+        <p class="muted">
+          Before the first phase: the gates on what it builds on ({view.baseline}).
+        </p>
       )}
     </header>
   );
@@ -96,11 +102,22 @@ function budgetOf(spend: Spent | undefined, { run }: Budgets): { note?: string; 
   if (!spend) return {};
   const [used, cap, words] =
     spend.cost !== undefined ? [spend.cost, run.cost, money] : [spend.tokens, run.tokens, tokens];
-  if (cap === undefined) return spend.cost === undefined ? {} : { note: `${tokens(spend.tokens)} tokens` };
+  if (cap === undefined)
+    return spend.cost === undefined ? {} : { note: `${tokens(spend.tokens)} tokens` };
   return { note: `of ${words(cap)}`, share: Math.min(1, used / cap) };
 }
 
-const Figure = ({ name, value, note, share }: { name: string; value: string; note?: string; share?: number }) => (
+const Figure = ({
+  name,
+  value,
+  note,
+  share,
+}: {
+  name: string;
+  value: string;
+  note?: string;
+  share?: number;
+}) => (
   <div>
     <dt>{name}</dt>
     <dd>

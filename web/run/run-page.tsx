@@ -2,19 +2,19 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Budgets } from "../../src/core/agent/budget.ts";
 import { type Board, runOn } from "../../src/core/board/board.ts";
-import { unwatched } from "../../src/core/plan/run-watch.ts";
 import { viewRun } from "../../src/core/plan/run-view.ts";
+import { unwatched } from "../../src/core/plan/run-watch.ts";
 import type { Api } from "../api.ts";
-import { GraphView } from "./graph-view.tsx";
 import { nodeId } from "./graph-node.tsx";
+import { GraphView } from "./graph-view.tsx";
 import { PhaseList } from "./phase-list.tsx";
 import { PhasePanel } from "./phase-panel.tsx";
 import { countedStages, looks, type StageName } from "./phase-words.ts";
 import "./run.css";
+import { Choice } from "./choice.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { seenPhases } from "./seen-phase.ts";
 import { Sign } from "./sign.tsx";
-import { Choice } from "./choice.tsx";
 import { useNarrow } from "./use-narrow.ts";
 
 export interface RunPageProps {

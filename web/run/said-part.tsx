@@ -34,7 +34,11 @@ export const SaidPart = still<{ part: Part }>(
         );
       case "command":
         return (
-          <Act mark={part.passed ? "✓" : "✕"} word={part.passed ? "passed" : "failed"} tone={part.passed ? "done" : "failed"}>
+          <Act
+            mark={part.passed ? "✓" : "✕"}
+            word={part.passed ? "passed" : "failed"}
+            tone={part.passed ? "done" : "failed"}
+          >
             <span class="muted">$</span> <Text of={part.command} line />
           </Act>
         );

@@ -6,7 +6,15 @@ import type { SpendSeries } from "../../src/core/board/spend.ts";
 import { Text, visibleLine } from "../text.tsx";
 import { Choice } from "./choice.tsx";
 import type { Range } from "./gantt-rows.ts";
-import { type By, isInSight, others, stackOf, type Stack, totalsOf, type Unit } from "./spending.ts";
+import {
+  type By,
+  isInSight,
+  others,
+  type Stack,
+  stackOf,
+  totalsOf,
+  type Unit,
+} from "./spending.ts";
 import { amountTicks, clockTime, tickLabel, timeTicks, zoneAt } from "./ticks.ts";
 import { useWidth } from "./use-width.ts";
 
@@ -87,7 +95,12 @@ export function SpendView({ series, budget, raised, range, ofWhat, nameOf }: Spe
       </div>
       <div class="run-tables">
         <Totals series={series} by="agents" title="Agent" nameOf={visibleLine} />
-        <Totals series={series} by="phases" title={ofWhat === "step" ? "Step" : "Phase"} nameOf={nameOf} />
+        <Totals
+          series={series}
+          by="phases"
+          title={ofWhat === "step" ? "Step" : "Phase"}
+          nameOf={nameOf}
+        />
       </div>
     </section>
   );
@@ -148,7 +161,10 @@ function Chart({ stack, cap, say, nameOf }: ChartProps) {
         {areas.map(({ name, d }, series) => (
           <path key={name} class="run-area" data-series={series} d={d} />
         ))}
-        <path class="run-total" d={`M${at.map((ms, slice) => `${fine(x(ms))} ${fine(y(below[slice] ?? 0))}`).join("L")}`} />
+        <path
+          class="run-total"
+          d={`M${at.map((ms, slice) => `${fine(x(ms))} ${fine(y(below[slice] ?? 0))}`).join("L")}`}
+        />
         {inSight && (
           <g class="run-budget">
             <line x1={edge.left} x2={width - edge.right} y1={y(cap)} y2={y(cap)} />

@@ -7,8 +7,8 @@ import type { Api } from "../api.ts";
 import { Text } from "../text.tsx";
 import { Gantt } from "./gantt.tsx";
 import { rangeOf, rowsOf, sessionRows } from "./gantt-rows.ts";
-import { spendOfSessions } from "./spending.ts";
 import { SpendView } from "./spend-view.tsx";
+import { spendOfSessions } from "./spending.ts";
 import "./run.css";
 
 export interface TimelinePageProps {
@@ -39,7 +39,11 @@ export function TimelinePage({ board, runId, now, budgets, onPhase }: TimelinePa
       <header class="run-header">
         <div class="run-title">
           <h1 tabIndex={-1}>
-            {run ? <Text of={run.title === "" ? run.plan : run.title} line /> : "Sessions of the flow"}
+            {run ? (
+              <Text of={run.title === "" ? run.plan : run.title} line />
+            ) : (
+              "Sessions of the flow"
+            )}
           </h1>
         </div>
       </header>

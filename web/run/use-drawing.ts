@@ -20,7 +20,7 @@ export function useDrawing(shape: Shape): Drawing | "failed" | undefined {
     };
     worker.addEventListener("message", ({ data }: MessageEvent<Drawing>) => keep(data));
     worker.addEventListener("error", () => keep("failed"));
-    worker.postMessage(shape);
+    worker.postMessage(shape, []);
     return () => worker.terminate();
   }, [shape.key]);
   return drawings.get(shape.key);

@@ -1,5 +1,5 @@
 /** What is asked for below `/api`, and what is answered: wire.ts as functions. */
-import { packBoard } from "../core/board/board.ts";
+import { packBoard, runOn } from "../core/board/board.ts";
 import type {
   ArtifactAnswer,
   ArtifactsAnswer,
@@ -24,6 +24,7 @@ import {
   flowRun,
   listArtifacts,
   markdownTree,
+  openPlan,
   type Project,
   phaseDiff,
   readArtifact,
@@ -31,6 +32,7 @@ import {
 } from "../project.ts";
 import { proofOf } from "./address.ts";
 import { conversationIn } from "./conversation.ts";
+import type { Feed } from "./feed.ts";
 import { fits, misshapen, optional, required } from "./parameters.ts";
 import type { Place, Places } from "./projects.ts";
 import type { Tickets } from "./tickets.ts";
@@ -115,7 +117,7 @@ function events(house: House, { query }: Question): Result<EventsAnswer> {
 // ── an attempt ─────────────────────────────────────────────────────────────────────────────────
 
 interface Which {
-  readonly project: Project;
+  readonly feed: Feed;
   readonly run: string;
   readonly phase: string;
   readonly attempt: number | undefined;
@@ -145,10 +147,9 @@ function whichOf(house: House, query: URLSearchParams): Result<Which> {
   const attempt = number.value === undefined ? attempts.at(-1) : Number(number.value);
   if (attempt === undefined || !attempts.includes(attempt))
     return fail("not-found", "there was no such attempt");
-  const { project } = feed;
   const name = run.value === flowRun ? "session" : phase.value;
-  const file = transcriptOf(project, run.value, name, attempt);
-  return succeed({ project, run: run.value, phase: phase.value, attempt, file });
+  const file = transcriptOf(feed.project, run.value, name, attempt);
+  return succeed({ feed, run: run.value, phase: phase.value, attempt, file });
 }
 
 function transcript(house: House, { query }: Question): Result<TranscriptAnswer> {
@@ -164,9 +165,19 @@ function brief(house: House, { query }: Question): Result<BriefAnswer> {
   const which = whichOf(house, query);
   if (!which.ok) return which;
   const text = briefIn(which.value.file)?.text;
-  return text === undefined
+  if (text !== undefined) return succeed({ version: 1, text, blocks: markdownTree(text) });
+  const planned = inPlan(which.value);
+  return planned === undefined
     ? fail("not-found", "what its agent was told is not kept")
-    : succeed({ version: 1, text, blocks: markdownTree(text) });
+    : succeed({ version: 1, from: "plan", text: planned, blocks: markdownTree(planned) });
+}
+
+/** Who is not spoken to, or works by the letter of the plan, was told no more than that. */
+function inPlan({ feed, run, phase }: Which): string | undefined {
+  const known = runOn(feed.board, run);
+  const opened = known && openPlan(feed.project.root, known.plan);
+  if (!opened?.ok) return undefined;
+  return opened.value.compiled.plan.phases.find(({ id }) => id === phase)?.text;
 }
 
 const mostPatch = 1024 ** 2;
@@ -174,9 +185,9 @@ const mostPatch = 1024 ** 2;
 async function diff(house: House, { query }: Question): Promise<Result<DiffAnswer>> {
   const which = whichOf(house, query);
   if (!which.ok) return which;
-  const { project, run, phase, attempt } = which.value;
+  const { feed, run, phase, attempt } = which.value;
   if (run === flowRun) return fail("not-found", "a step's documents are below artifacts");
-  const told = await phaseDiff(project, phase, {
+  const told = await phaseDiff(feed.project, phase, {
     run,
     patch: true,
     ...(attempt !== undefined && { attempt }),

@@ -146,11 +146,14 @@ export const isDone = (mark: string): boolean => /[xXvV✓✔✅☑]/u.test(mark
 const fenceLine = /^((?:[ \t]*(?:>|[-*+]|\d{1,9}[.)]))*[ \t]*)(`{3,}|~{3,})[ \t]*([^`\r\n]*)$/;
 
 /** The copy that is parsed: as long as the original, line ends and nested fences made plain. */
-export function readable(body: string): { copy: string; doubts: { message: string; at: number }[] } {
+export function readable(body: string): {
+  copy: string;
+  doubts: { message: string; at: number }[];
+} {
   const copy = body
     .replace(/\r(?!\n)/g, "\n")
     .replace(/\r\n/g, " \n")
-    .replace(/^[ \t>|:-]*-[ \t>|:-]*[ \t]$/gm, withoutTrailingSpace);
+    .replace(/^[ \t>|:-]*[ \t]$/gm, withoutTrailingSpace);
   if (!/^[^\n]*(?:```|~~~)/m.test(copy)) return { copy, doubts: [] };
   const doubts: { message: string; at: number }[] = [];
   const lines = copy.split("\n");
@@ -206,7 +209,7 @@ export function readable(body: string): { copy: string; doubts: { message: strin
 /** Lezer takes a row of dashes for a table's only if nothing follows its last bar. */
 function withoutTrailingSpace(line: string): string {
   const row = line.trimEnd();
-  if (!row.includes("|")) return line;
+  if (!row.includes("|") || !row.includes("-")) return line;
   return row.replace("-", "-".repeat(1 + line.length - row.length));
 }
 

@@ -27,13 +27,47 @@ export function markdownTree(source: string, file = ""): Nodes {
       firstIsRule(text) ? text : "",
     ) ?? [undefined, undefined, text];
   const { copy } = readable(body);
-  if (tooTangled(copy)) return [{ t: "pre", lang: "", v: text }];
+  const read = withoutFences(copy);
+  if (tooTangled(read) || isSlow(read)) return [{ t: "pre", lang: "", v: text }];
   const top = markdown.parse(copy).topNode;
   const folder = file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : "";
   const reading = { text: copy, folder, references: referencesIn(top, copy) };
   const head: Nodes = front === undefined ? [] : [{ t: "pre", lang: "yaml", v: front }];
   return [...head, ...blocksIn(reading, top, 0)];
 }
+
+/** What stands in a fence takes the parser no time; where HTML may hold one, it may be none. */
+function withoutFences(copy: string): string {
+  if (/^ {0,3}</m.test(copy)) return copy;
+  let open: string | undefined;
+  const lines = copy.split("\n").map((line) => {
+    const [, sign] = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/.exec(line) ?? [];
+    if (open === undefined) {
+      open = sign;
+      return line;
+    }
+    if (sign?.startsWith(open) && line.trim() === sign) open = undefined;
+    return "";
+  });
+  return lines.join("\n");
+}
+
+/** For every mark of code the parser looks through all of its paragraph. */
+function isSlow(copy: string): boolean {
+  let [work, marks, length] = [0, 0, 0];
+  for (const line of copy.split("\n")) {
+    if (line.trim() === "") {
+      work += marks * length;
+      [marks, length] = [0, 0];
+      continue;
+    }
+    marks += line.match(/`+/g)?.length ?? 0;
+    length += line.length;
+  }
+  return work + marks * length > mostWork;
+}
+
+const mostWork = 40e6;
 
 const firstIsRule = (text: string): boolean => text.startsWith("---");
 
@@ -180,7 +214,7 @@ function inlineIn(
   for (let node = parent.firstChild; node; node = node.nextSibling) {
     if (node.from < from || node.to > to) continue;
     addText(nodes, text.slice(at, node.from));
-    nodes.push(...inlineOf(reading, node, depth + 1));
+    for (const each of inlineOf(reading, node, depth + 1)) add(nodes, each);
     at = node.to;
     // What a quote begins each line with, and the space after it.
     if (node.name === "QuoteMark" && text[at] === " ") at++;
@@ -313,12 +347,19 @@ function addText(nodes: MarkdownNode[], text: string): void {
     if (at === lines.length - 1) waiting += line;
     else if (line.endsWith("  ") || line.endsWith("\\")) {
       const words = waiting + (line.endsWith("\\") ? line.slice(0, -1) : line.trimEnd());
-      if (words !== "") nodes.push({ t: "text", v: words });
+      add(nodes, { t: "text", v: words });
       nodes.push({ t: "break" });
       waiting = "";
     } else waiting += `${line}\n`;
   }
-  if (waiting !== "") nodes.push({ t: "text", v: waiting });
+  add(nodes, { t: "text", v: waiting });
+}
+
+function add(nodes: MarkdownNode[], node: MarkdownNode): void {
+  const last = nodes.at(-1);
+  if (node.t !== "text") nodes.push(node);
+  else if (last?.t === "text") nodes[nodes.length - 1] = { t: "text", v: last.v + node.v };
+  else if (node.v !== "") nodes.push(node);
 }
 
 /** Without the spaces that stand between a mark and the words. */

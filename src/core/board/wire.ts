@@ -133,6 +133,8 @@ export type Said =
 /** `GET /brief?p=&run=&phase=&attempt=`: what its agent was told, as Markdown. */
 export interface BriefAnswer {
   readonly version: 1;
+  /** It was not kept: what the plan says of the phase now. Absent: to the letter. */
+  readonly from?: "plan";
   readonly text: string;
   readonly blocks: readonly MarkdownNode[];
 }

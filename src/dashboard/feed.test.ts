@@ -1,0 +1,178 @@
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { type Board, blankBoard, evolveBoard } from "../core/board/board.ts";
+import type { RecordedEvent } from "../core/event.ts";
+import { initRepository, openProject, type Project } from "../project.ts";
+import { createCheckpoints } from "./checkpoints.ts";
+import { openFeed } from "./feed.ts";
+import { createTickets } from "./tickets.ts";
+
+const scratch = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "autodev-feed-")));
+afterAll(() => fs.rmSync(scratch, { recursive: true, force: true }));
+
+describe("checkpoints", () => {
+  it("are never more than 32, and none is far from any moment", () => {
+    const checkpoints = createCheckpoints();
+    for (let seq = 1; seq <= 100_000; seq++) {
+      checkpoints.passed({ ...blankBoard, seq });
+      expect(checkpoints.count).toBeLessThanOrEqual(32);
+    }
+    const gaps = Array.from({ length: 1000 }, (_, at) => {
+      const seq = (at + 1) * 100;
+      return seq - checkpoints.before(seq).seq;
+    });
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(8192);
+    expect(checkpoints.before(3)).toBe(blankBoard);
+  });
+});
+
+describe("tickets", () => {
+  it("are good once, and not for long", () => {
+    let now = 0;
+    const tickets = createTickets(() => now);
+    const [first, second] = [tickets.issue(), tickets.issue()];
+    expect(first).not.toBe(second);
+    expect(tickets.use(first)).toBe(true);
+    expect(tickets.use(first)).toBe(false);
+    now = 2 * 60_000 + 1;
+    expect(tickets.use(second)).toBe(false);
+    expect(tickets.use("")).toBe(false);
+  });
+
+  it("are forgotten, the oldest first, when too many were wanted", () => {
+    const tickets = createTickets(() => 0);
+    const all = Array.from({ length: 40 }, () => tickets.issue());
+    expect(tickets.use(all[0] ?? "")).toBe(false);
+    expect(tickets.use(all[39] ?? "")).toBe(true);
+  });
+});
+
+let counter = 0;
+function makeProject(): Project {
+  const root = path.join(scratch, String(++counter));
+  fs.mkdirSync(root);
+  initRepository(root);
+  return openProject(root);
+}
+
+async function record(project: Project, count: number): Promise<void> {
+  const opened = await project.store.open(project.world.holder("test"));
+  if (!opened.ok) throw new Error(opened.failure.message);
+  const session = opened.value;
+  let { seq } = session.head;
+  for (let at = 0; at < count; at++) {
+    const event = { type: "sections-chosen", sections: at % 2 ? "full" : "pointer" } as const;
+    const head = await session.append(seq, {
+      at: project.world.now(),
+      run: "flow",
+      events: [event],
+    });
+    if (!head.ok) throw new Error(head.failure.message);
+    ({ seq } = head.value);
+  }
+  await session.release();
+}
+
+function eventsIn(project: Project): RecordedEvent[] {
+  const all = openFeed(project);
+  all.look();
+  const read = all.events(0, all.board.seq, 1e9);
+  return read.ok ? [...read.value] : [];
+}
+
+const folded = (events: readonly RecordedEvent[], to: number): Board =>
+  events.filter(({ seq }) => seq <= to).reduce(evolveBoard, blankBoard);
+
+describe("a feed", () => {
+  it("knows what is on record, and then what is new, and tells its listener once", async () => {
+    const project = makeProject();
+    const feed = openFeed(project);
+    expect(feed.look()).toBeUndefined();
+    expect(feed.board.seq).toBe(0);
+    await record(project, 3);
+    const heard: number[] = [];
+    feed.listener = {
+      happened: (events) => heard.push(...events.map(({ seq }) => seq)),
+      anew: () => heard.push(0),
+    };
+    feed.look();
+    feed.look();
+    await record(project, 2);
+    feed.look();
+    expect(heard).toEqual([1, 2, 3, 4, 5]);
+    expect(feed.board).toEqual(folded(eventsIn(project), 5));
+    expect(feed.began).not.toBe("");
+  });
+
+  it("comes by checkpoints and events to the same board at any moment", async () => {
+    const project = makeProject();
+    await record(project, 700);
+    const feed = openFeed(project);
+    feed.look();
+    const all = eventsIn(project);
+    for (const seq of [0, 1, 255, 256, 257, 511, 600, 699, 700]) {
+      const from = feed.at(seq);
+      const rest = feed.events(from.seq, seq, 5000);
+      expect(rest.ok && rest.value.reduce(evolveBoard, from)).toEqual(folded(all, seq));
+    }
+    const some = feed.events(10, 700, 5);
+    expect(some.ok && some.value.map(({ seq }) => seq)).toEqual([11, 12, 13, 14, 15]);
+  });
+
+  it("tells of a journal that cannot be read, keeps what it saw, and goes on when it can be", async () => {
+    const project = makeProject();
+    await record(project, 4);
+    const feed = openFeed(project);
+    feed.look();
+    const heard: (number | "anew")[] = [];
+    feed.listener = {
+      happened: (events) => heard.push(...events.map(({ seq }) => seq)),
+      anew: () => heard.push("anew"),
+    };
+    const folder = path.join(project.root, ".git/autodev/journal/0000");
+    const segment = path.join(folder, fs.readdirSync(folder).sort()[0] ?? "");
+    const whole = fs.readFileSync(segment);
+    const lines = whole.toString().split("\n");
+    const damaged = lines.map((line, at) => (at % 2 ? "x".repeat(line.length) : line));
+    fs.writeFileSync(segment, damaged.join("\n"));
+    expect(openFeed(project).look()?.code).toBe("journal-damaged");
+    expect(feed.look()?.code).toBe("journal-damaged");
+    expect(feed.board.seq).toBe(4);
+    fs.writeFileSync(segment, whole);
+    expect(feed.look()).toBeUndefined();
+    expect(heard).toEqual([]);
+    await record(project, 1);
+    feed.look();
+    expect(heard).toEqual([5]);
+  });
+
+  it("begins anew with a journal that is another", async () => {
+    const project = makeProject();
+    await record(project, 4);
+    const feed = openFeed(project);
+    feed.look();
+    let anew = 0;
+    feed.listener = { happened: () => {}, anew: () => anew++ };
+    fs.rmSync(path.join(project.root, ".git/autodev"), { recursive: true });
+    await record(project, 2);
+    feed.look();
+    expect(anew).toBe(1);
+    expect(feed.board.seq).toBe(2);
+    expect(feed.board).toEqual(folded(eventsIn(project), 2));
+  });
+
+  it("outlives its project", async () => {
+    const project = makeProject();
+    await record(project, 2);
+    const feed = openFeed(project);
+    feed.look();
+    fs.rmSync(project.root, { recursive: true });
+    expect(feed.look()?.message).toContain("no longer there");
+    expect(feed.board.seq).toBe(2);
+    expect(feed.holder()).toBeUndefined();
+    expect(feed.answers()).toEqual({});
+  });
+});

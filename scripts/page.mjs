@@ -31,7 +31,7 @@ export async function buildPage(outdir) {
   const all = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);
   if (all > mostBytes) {
     const each = sizes.map(([name, bytes]) => `${name} ${bytes}`).join(", ");
-    console.warn(`the page's scripts have ${all} bytes compressed, of ${mostBytes}: ${each}`);
+    throw new Error(`the page's scripts have ${all} bytes compressed, of ${mostBytes}: ${each}`);
   }
 }
 

@@ -38,7 +38,8 @@ export function App({ token }: { token: string }) {
   const head = seen.board?.seq ?? 0;
   const { moment, trouble, marks } = usePast(api, at, head);
   const past = at !== undefined;
-  const board = past ? moment?.board : seen.board;
+  // The last moment is also the present one: nothing has to be fetched to begin there.
+  const board = past ? (moment?.board ?? (at >= head ? seen.board : undefined)) : seen.board;
   const shownAt = past && board ? (momentOf(board.at) ?? now) : now;
 
   const elsewhere = useElsewhere(token, seen.projects, project);

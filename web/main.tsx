@@ -8,5 +8,9 @@ import { takeTheme } from "./theme.ts";
 
 takeTheme();
 const token = await takeToken();
+// Whoever opens a new address of ours in the same tab has a new token.
+window.addEventListener("hashchange", () => {
+  if (/^#t(?:oken|icket)=/.test(location.hash)) location.reload();
+});
 const page = document.getElementById("page");
 if (page) render(<App token={token} />, page);

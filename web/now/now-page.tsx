@@ -1,7 +1,7 @@
 /** Now: is it all right, does it need me, what is it doing, what does it cost; in this order. */
 import { runsOn } from "../../src/core/board/board.ts";
 import type { SeenProject } from "../../src/core/board/wire.ts";
-import type { Decision } from "../../src/core/decision.ts";
+import { type Decision, isOpen } from "../../src/core/decision.ts";
 import type { RecordedEvent } from "../../src/core/event.ts";
 import { momentOf } from "../../src/core/plan/moment.ts";
 import { viewRun } from "../../src/core/plan/run-view.ts";
@@ -52,7 +52,10 @@ export function NowPage({ view, verdict, recent, projects, project, elsewhere, c
     d: () => press("D"),
   });
   const needs = needsOf(board);
-  const settled = Object.values(board.state.decisions).filter(({ answer }) => isFresh(answer, now));
+  // In the order in which they were asked: one that is answered stays where it was.
+  const decisions = Object.values(board.state.decisions).filter(
+    (decision) => isOpen(decision) || isFresh(decision.answer, now),
+  );
   const waits = waitsOf(board, now);
   const runs = runsOn(board);
   const current = runs[0];
@@ -73,11 +76,11 @@ export function NowPage({ view, verdict, recent, projects, project, elsewhere, c
       </section>
       <div class="now-columns">
         <div class="now-main">
-          {(needs.length > 0 || settled.length > 0 || elsewhere.length > 0) && (
+          {(needs.length > 0 || decisions.length > 0 || elsewhere.length > 0) && (
             <section aria-labelledby="needs">
               <h2 id="needs">Needs you</h2>
               <div class="stack">
-                {[...settled, ...needs.flatMap(decisionOf)].map((decision) => (
+                {decisions.map((decision) => (
                   <DecisionCard key={decision.id} {...{ decision, api, now, past }} />
                 ))}
                 {needs.map((need) => (
@@ -157,8 +160,6 @@ export function NowPage({ view, verdict, recent, projects, project, elsewhere, c
     </div>
   );
 }
-
-const decisionOf = (need: Need): Decision[] => (need.is === "decision" ? [need.decision] : []);
 
 const isFresh = (answer: Decision["answer"], now: number): boolean =>
   answer !== undefined && now - (momentOf(answer.at) ?? 0) < lingers;

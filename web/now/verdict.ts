@@ -1,7 +1,7 @@
 /** The one sentence that somebody reads who has two seconds: is it all right, does it need me? */
 import type { Board } from "../../src/core/board/board.ts";
 import { currentRun } from "../../src/core/evolve.ts";
-import type { RunEnd } from "../../src/core/plan/progress.ts";
+import type { PlanRun, RunEnd } from "../../src/core/plan/progress.ts";
 import { needsOf, waitsOf } from "./needs.ts";
 
 export interface Verdict {
@@ -30,7 +30,7 @@ export function verdictOf(board: Board, now: number, held: boolean, needs: numbe
       return { tone: "info", title: `At work on ${phases}`, short: `● ${progress}` };
     }
     if (waits.length > 0) return parked(progress);
-    return { tone: "info", title: "Getting ready", short: `● ${progress}` };
+    return { tone: "info", title: betweenPhases(run), short: `● ${progress}` };
   }
   const { flow } = board.state;
   if (held && flow?.status === "in_progress") {
@@ -46,6 +46,13 @@ export function verdictOf(board: Board, now: number, held: boolean, needs: numbe
   }
   return { tone: "quiet", title: "Nothing has been run here yet", short: "nothing yet" };
 }
+
+const betweenPhases = ({ readiness: { complete }, phases }: PlanRun): string =>
+  complete === 0
+    ? "Getting ready"
+    : complete === phases.length
+      ? "Finishing"
+      : "Between two phases";
 
 const parked = (progress: string): Verdict => ({
   tone: "park",

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { AttemptStory } from "../../src/core/board/attempt-story.ts";
 import type { DiffAnswer } from "../../src/core/board/wire.ts";
 import type { Api, Which } from "../api.ts";
-import { Text } from "../text.tsx";
+import { Text, visibleLine } from "../text.tsx";
 import { filesIn, type LineKind, type PatchFile } from "./patch.ts";
 import { Answer, Quiet } from "./quiet.tsx";
 
@@ -54,7 +54,7 @@ function Diff({ diff, onAgain }: { diff: DiffAnswer; onAgain(): void }) {
           added={added}
           removed={removed}
           file={lines.get(path)}
-          isOpen={total <= mostInAll && (lines.get(path)?.lines.length ?? 0) <= mostOpen}
+          isOpen={total <= mostInAll && (lines.get(path)?.lines.length ?? mostInAll) <= mostOpen}
         />
       ))}
       {diff.cut && <p class="run-note">It is longer than what is shown here: see the commit.</p>}
@@ -98,7 +98,12 @@ function FileDiff({ path, added, removed, file, isOpen }: FileDiffProps) {
         <Counts added={added} removed={removed} />
       </summary>
       {open && (
-        <div class="run-wide">
+        <div
+          class="run-wide"
+          tabIndex={0}
+          role="region"
+          aria-label={`Lines of ${visibleLine(path)}`}
+        >
           {file ? (
             <table class="run-patch mono">
               <tbody>

@@ -118,7 +118,7 @@ const Claims = ({ rows, message }: { rows: readonly ClaimRow[]; message: string 
         <Text of={message} />
       </blockquote>
     )}
-    <div class="run-wide">
+    <div class="run-wide" tabIndex={0} role="region" aria-label="Claims against facts">
       <table class="run-claims num">
         <caption class="visually-hidden">What the agent claimed and what was found</caption>
         <thead>

@@ -46,30 +46,31 @@ export const GraphNode = still<GraphNodeProps>(
         data-selected={selected || undefined}
         transform={`translate(${at.x - width / 2} ${at.y - height / 2})`}
         role="button"
-        tabIndex={current ? 0 : -1}
-        aria-label={visibleLine(spoken(phase, critical))}
+        tabindex={current ? 0 : -1}
         aria-pressed={selected}
         onClick={() => onOpen(id)}
       >
-        <title>{`${label} ${title}: ${word}`}</title>
-        <rect class="run-box" width={width} height={height} rx="9" />
-        <rect class="run-edge-mark" width="4" height={height - 18} x="0" y="9" rx="2" />
-        <g class="run-node-mark">
-          {active && <circle class="run-pulse" cx="8" cy="8" r="7" />}
-          <path class="run-node-sign" d={sign} data-is={stage.is} />
-        </g>
-        <text class="run-node-name" x="38" y="25">
-          <tspan class="run-node-id">{short}</tspan>
-          <tspan dx="7">{cut(title, 152 - short.length * 8)}</tspan>
-        </text>
-        <text class="run-node-facts" x="38" y="44">
-          {told.filter((part) => part !== "").join(" · ")}
-        </text>
-        {elapsed !== undefined && (
-          <text class="run-node-time" x={width - 12} y="44" text-anchor="end">
-            {clock(elapsed)}
+        <title>{visibleLine(spoken(phase, critical))}</title>
+        <g aria-hidden="true">
+          <rect class="run-box" width={width} height={height} rx="9" />
+          <rect class="run-edge-mark" width="4" height={height - 18} y="9" rx="2" />
+          <g class="run-node-mark">
+            {active && <circle class="run-pulse" cx="8" cy="8" r="7" />}
+            <path class="run-node-sign" d={sign} data-is={stage.is} />
+          </g>
+          <text class="run-node-name" x="38" y="25">
+            <tspan class="run-node-id">{short}</tspan>
+            <tspan dx="7">{cut(title, 152 - short.length * 8)}</tspan>
           </text>
-        )}
+          <text class="run-node-facts" x="38" y="44">
+            {told.filter((part) => part !== "").join(" · ")}
+          </text>
+          {elapsed !== undefined && (
+            <text class="run-node-time" x={width - 12} y="44" text-anchor="end">
+              {clock(elapsed)}
+            </text>
+          )}
+        </g>
       </g>
     );
   },

@@ -110,7 +110,7 @@ export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
         <button type="button" class="btn" aria-label="Zoom out" onClick={() => look.zoom(0.8)}>
           −
         </button>
-        <button type="button" class="btn" aria-label="Show all" onClick={look.fit}>
+        <button type="button" class="btn" aria-label="Fit all" onClick={look.fit}>
           Fit
         </button>
       </div>

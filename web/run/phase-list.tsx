@@ -1,8 +1,8 @@
 /** The phases of a run as a list, one line each: what a phone and a screen reader want. */
 import { clock, spendShort } from "../../src/core/amounts.ts";
-import { Text, visibleLine } from "../text.tsx";
+import { Text } from "../text.tsx";
 import { nodeId } from "./graph-node.tsx";
-import { attemptWords, looks, looksTheSame, spoken, why } from "./phase-words.ts";
+import { attemptWords, looks, looksTheSame, why } from "./phase-words.ts";
 import type { SeenPhase } from "./seen-phase.ts";
 import { Sign } from "./sign.tsx";
 import { still } from "./still.ts";
@@ -52,12 +52,12 @@ const ListRow = still<ListRowProps>(
           type="button"
           id={nodeId(id)}
           class="run-row"
-          aria-label={visibleLine(`${spoken(phase)}${because === "" ? "" : `, ${because}`}`)}
           aria-current={selected ? "true" : undefined}
           onClick={() => onOpen(id)}
         >
           <Sign is={stage.is} />
           <span class="run-row-id mono">
+            <span class="visually-hidden">Phase </span>
             <Text of={written} line />
           </span>
           <span class="run-row-name">

@@ -1,6 +1,5 @@
 /** One phase: its state and why, its attempts side by side, and what each of them said and did. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Budgets } from "../../src/core/agent/budget.ts";
 import { duration, spendWords } from "../../src/core/amounts.ts";
 import type { AttemptStory } from "../../src/core/board/attempt-story.ts";
 import { isUnderWay } from "../../src/core/plan/attempts.ts";
@@ -26,7 +25,6 @@ export interface PhasePanelProps {
   readonly now: number;
   readonly api: Api;
   readonly past: boolean;
-  readonly budgets: Budgets;
   onPhase(id: string): void;
   onClose(): void;
 }

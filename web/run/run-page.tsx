@@ -11,6 +11,7 @@ import { PhaseList } from "./phase-list.tsx";
 import { PhasePanel } from "./phase-panel.tsx";
 import { countedStages, looks, type StageName } from "./phase-words.ts";
 import "./run.css";
+import { Text } from "../text.tsx";
 import { Choice } from "./choice.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { seenPhases } from "./seen-phase.ts";
@@ -59,13 +60,21 @@ export function RunPage({ board, runId, phase, now, api, past, budgets, onPhase 
       now={now}
       api={api}
       past={past}
-      budgets={budgets}
       onPhase={open}
       onClose={close}
     />
   );
   // On a phone it is a page of its own: there is no room for both.
-  if (panel && isPhone) return <div class="run-page run-whole">{panel}</div>;
+  if (panel && isPhone) {
+    return (
+      <div class="run-page run-whole">
+        <h1 class="visually-hidden">
+          <Text of={view.title} line />
+        </h1>
+        {panel}
+      </div>
+    );
+  }
   return (
     <div class="run-page run-whole">
       <div class="run-main">

@@ -207,7 +207,7 @@ function Totals({ series, by, title, nameOf }: TotalsProps) {
   const totals = totalsOf(series, by);
   const shown = all ? totals : totals.slice(0, mostRows);
   return (
-    <div class="card run-wide">
+    <div class="card">
       <table class="run-totals num">
         <caption class="visually-hidden">Spend by {title.toLowerCase()}</caption>
         <thead>

@@ -20,6 +20,7 @@ export function TranscriptTab({ api, which, live }: TranscriptTabProps) {
   const { said, trouble, again } = useTranscript(api, which, live);
   const end = useStickToEnd(said);
   if (!said) {
+    if (live && trouble?.code === "not-found") return <Quiet>Nothing was said yet.</Quiet>;
     return trouble ? (
       <Unavailable what="the transcript" trouble={trouble} onAgain={again} />
     ) : (
@@ -80,7 +81,8 @@ function useTranscript(api: Api, which: Which, live: boolean): Transcript {
             return { said: first && from > 0 ? { ...more, isCut: true } : more };
           });
         } else setState(({ said }) => ({ ...(said && { said }), trouble: got.trouble }));
-        if (!got.ok && first) return;
+        // Somebody who has just begun has said nothing yet: there is no file before the first word.
+        if (!got.ok && first && !goesOn.current) return;
       }
       if (goesOn.current) timer = setTimeout(() => void look(), everyMs);
     };

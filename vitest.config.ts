@@ -7,6 +7,7 @@ const longest = [
   "test/flow-tasks",
   "test/build-bad-input",
   "test/build",
+  "test/ui-browser",
   "test/matrix",
   "test/flow",
   "test/docs",
@@ -33,7 +34,13 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts", "torture/**/*.test.ts", "e2e/*.test.ts"],
+    include: [
+      "src/**/*.test.ts",
+      "web/**/*.test.ts",
+      "test/**/*.test.ts",
+      "torture/**/*.test.ts",
+      "e2e/*.test.ts",
+    ],
     pool: "threads",
     isolate: false,
     sequence: { sequencer: LongestFirst },

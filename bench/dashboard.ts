@@ -294,18 +294,18 @@ async function opened(browser: Browser, { url }: Server): Promise<Page> {
 
 /** What a person does who looks at a run: opens phases, moves about, changes the view. */
 async function touchUntil(page: Page, over: Promise<unknown>): Promise<number[]> {
-  let isOver = false;
+  const load = { isOver: false };
   void over.then(() => {
-    isOver = true;
+    load.isOver = true;
   });
   const views = ["g r", "g t", "g n", "g f", "g r"];
-  for (let round = 0; !isOver; round++) {
+  for (let round = 0; !load.isOver; round++) {
     for (const key of (views[round % views.length] ?? "").split(" "))
       await page.keyboard.press(key);
     for (const key of ["Tab", "ArrowRight", "+", "-", "ArrowDown", "Enter", "Escape"]) {
       await page.keyboard.press(key);
       await sleep(60);
-      if (isOver) break;
+      if (load.isOver) break;
     }
     await page.mouse.move(700, 450);
     await page.mouse.down();

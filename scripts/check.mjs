@@ -15,6 +15,7 @@ const still = [
   ["format", bin("biome"), ["check", "."]],
   ["types", bin("tsc"), ["--noEmit"]],
   ["types of core, without Node", bin("tsc"), ["-p", "src/core"]],
+  ["types of the page", bin("tsc"), ["-p", "web"]],
   ["lint", bin("oxlint"), ["--type-aware"]],
   ["dead code", bin("knip"), []],
   ["generated files", process.execPath, ["scripts/run.mjs", "scripts/docs.ts", "--check"]],

@@ -67,10 +67,14 @@ export async function serve(
   let [out, err] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
-  await eventually("the server tells its address", () => {
-    if (child.exitCode !== null) throw new Error(`the server has ended: ${out}${err}`);
-    return out.includes("\n");
-  }, 30_000);
+  await eventually(
+    "the server tells its address",
+    () => {
+      if (child.exitCode !== null) throw new Error(`the server has ended: ${out}${err}`);
+      return out.includes("\n");
+    },
+    30_000,
+  );
   const { url, port } = JSON.parse(out.split("\n")[0] ?? "") as { url: string; port: number };
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   return {

@@ -71,7 +71,8 @@ const isUndone = ({ undone: phases }: Moved, stories: Stories, story: AttemptSto
   phases.includes(story.phase) &&
   stories.findLast(({ phase }) => phase === story.phase) === story;
 
-function undone({ endedAt: _, verifiedAt: __, ...story }: AttemptStory): AttemptStory {
+function undone(landed: AttemptStory): AttemptStory {
+  const { endedAt: _, verifiedAt: __, ...story } = landed;
   return { ...story, how: "delivered", lines: [] };
 }
 

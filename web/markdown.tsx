@@ -40,15 +40,15 @@ function nodeOf(node: MarkdownNode, to: To): ComponentChildren {
       return <ol start={node.start}>{nodesOf(node.c, to)}</ol>;
     case "task":
       return (
-        <li class="task">
+        <div class="task">
           <span
-            class="box"
+            class="task-box"
             role="img"
             aria-label={node.done ? "done" : "open"}
             data-done={node.done}
           />
-          <div>{nodesOf(node.c, to)}</div>
-        </li>
+          <span>{nodesOf(node.c, to)}</span>
+        </div>
       );
     case "table":
       return (

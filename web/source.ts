@@ -95,7 +95,9 @@ export function openSource(api: Api, listener: Listener): Source {
       const board = withLines(now.reduce(evolveBoard, seen.board), lines);
       lines.clear();
       const recent = [...seen.recent, ...now.filter(isTold)].slice(-recentKept);
-      seen = { ...seen, board, recent };
+      const began = seen.told?.began || now[0]?.at;
+      const told = seen.told && began !== undefined ? { ...seen.told, began } : seen.told;
+      seen = { ...seen, board, recent, ...(told && { told }) };
     } catch {
       // A server newer than this page tells of what it does not know; the board it folds itself.
       return forget();

@@ -64,11 +64,21 @@ export function NowPage({ view, verdict, recent, projects, project, elsewhere, c
   return (
     <div class="now">
       <section class="verdict" aria-label="At a glance">
-        <h1 tabIndex={-1}>
-          <span class="dot" data-tone={verdict.tone} aria-hidden="true" />
-          {verdict.title}
-        </h1>
-        {current && (
+        <div>
+          <h1 tabIndex={-1}>
+            <span class="dot" data-tone={verdict.tone} aria-hidden="true" />
+            {verdict.title}
+          </h1>
+          {verdict.command !== undefined && !past && (
+            <p>
+              Go on with{" "}
+              <code>
+                <Text of={verdict.command} line />
+              </code>
+            </p>
+          )}
+        </div>
+        {current && needs.length > 0 && (
           <div class="verdict-figures">
             <Figures run={viewRun(current, board.runs[current.id]?.watch ?? unwatched, now)} />
           </div>

@@ -19,6 +19,8 @@ export function RunCard({ id, view }: { id: string; view: View }) {
   if (!run) return null;
   const seen = viewRun(run, board.runs[id]?.watch ?? unwatched, now);
   const live = seenPhases(run, seen.phases, now).filter(({ stage }) => isShown(stage.is));
+  const isUnderWay = run.ended === undefined && held;
+  const places = Math.min(board.runs[id]?.watch.jobs ?? 1, mostShown);
   const { tone, word } = stateOf(run, held || run.ended !== undefined, board, now);
   return (
     <article class="card run-card" aria-label={`Run ${visibleLine(run.title)}`}>
@@ -39,8 +41,8 @@ export function RunCard({ id, view }: { id: string; view: View }) {
       </header>
       <Bar run={seen} />
       <Figures run={seen} />
-      {live.length > 0 && (
-        <ul class="phase-rows">
+      {(live.length > 0 || isUnderWay) && (
+        <ul class="phase-rows" style={{ "--rows": isUnderWay ? places : 0 }}>
           {live.slice(0, mostShown).map((phase) => (
             <PhaseRow
               key={phase.id}
@@ -120,7 +122,11 @@ export function Figures({ run }: { run: RunView }) {
       {ended === undefined && (
         <div>
           <dt>Left</dt>
-          <dd>{left === undefined ? "—" : roughly(left).replace("about ", "~")}</dd>
+          <dd>
+            {left === undefined
+              ? "—"
+              : roughly(left).replace("about ", "~").replace("less than a minute", "< 1 min")}
+          </dd>
         </div>
       )}
       <div>

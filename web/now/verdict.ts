@@ -9,6 +9,8 @@ export interface Verdict {
   readonly title: string;
   /** In which words the page is called while it lies behind others. */
   readonly short: string;
+  /** What to type so that it goes on. */
+  readonly command?: string;
 }
 
 /** `held`: somebody's session is open; `needs`: of all repositories. */
@@ -23,7 +25,10 @@ export function verdictOf(board: Board, now: number, held: boolean, needs: numbe
   const waits = waitsOf(board, now);
   const progress = run ? `${run.readiness.complete}/${run.phases.length} · ${run.title}` : "";
   if (run?.ended === undefined && run) {
-    if (!held) return { tone: "warn", title: "Nobody is at work on it", short: `○ ${progress}` };
+    if (!held) {
+      const title = "Nobody is at work on it";
+      return { tone: "warn", title, short: `○ ${progress}`, command: goOn(run) };
+    }
     const atWork = run.readiness.active.length;
     if (atWork > 0) {
       const phases = atWork === 1 ? "1 phase" : `${atWork} phases`;
@@ -38,11 +43,11 @@ export function verdictOf(board: Board, now: number, held: boolean, needs: numbe
     return { tone: "info", title: `At work on ${where}`, short: `● ${where}` };
   }
   if (waits.length > 0) return parked(progress);
-  if (run?.ended) return ends[run.ended](progress);
+  if (run?.ended) return ended(run, run.ended, progress);
   if (flow?.step === "done") return { tone: "ok", title: "The flow is done", short: "✓ done" };
   if (flow) {
     const where = `step ${flow.step}, ${flow.name}`;
-    return { tone: "quiet", title: `Stands at ${where}`, short: where };
+    return { tone: "quiet", title: `Stands at ${where}`, short: where, command: "autodev" };
   }
   return { tone: "quiet", title: "Nothing has been run here yet", short: "nothing yet" };
 }
@@ -60,19 +65,21 @@ const parked = (progress: string): Verdict => ({
   short: `‖ ${progress}`,
 });
 
-const ends: Readonly<Record<RunEnd, (progress: string) => Verdict>> = {
-  complete: (progress) => ({ tone: "ok", title: "All done", short: `✓ ${progress}` }),
-  stopped: (progress) => ({
-    tone: "ok",
-    title: "Stopped where you wanted",
-    short: `■ ${progress}`,
-  }),
-  halted: (progress) => ({ tone: "bad", title: "It can go no further", short: `✕ ${progress}` }),
-  interrupted: (progress) => ({ tone: "warn", title: "Interrupted", short: `○ ${progress}` }),
-  asking: (progress) => ({
-    tone: "warn",
-    title: "Waits to be gone on with",
-    short: `○ ${progress}`,
-  }),
-  parked,
-};
+/** The tasks of a flow's step are gone on with by the flow. */
+const goOn = ({ plan, under }: PlanRun): string =>
+  under === undefined ? `autodev build ${plan}` : "autodev";
+
+const ends = {
+  complete: ["ok", "All done", "✓"],
+  stopped: ["ok", "Stopped where you wanted", "■"],
+  halted: ["bad", "It can go no further", "✕"],
+  interrupted: ["warn", "Interrupted", "○"],
+  asking: ["warn", "Waits to be gone on with", "○"],
+  parked: ["park", "Parked, and the wait is over", "‖"],
+} as const;
+
+function ended(run: PlanRun, how: RunEnd, progress: string): Verdict {
+  const [tone, title, sign] = ends[how];
+  const short = `${sign} ${progress}`;
+  return { tone, title, short, ...(how !== "complete" && { command: goOn(run) }) };
+}

@@ -78,8 +78,8 @@ export function PhasePanel(props: PhasePanelProps) {
         <p class="run-about muted num">
           {elapsed !== undefined && <span>{duration(elapsed)}</span>}
           {spend && <span>{spendWords(spend)}</span>}
-          {tasks > 0 && <span>{tasks === 1 ? "1 task" : `${tasks} tasks`}</span>}
-          {estimate !== undefined && <span>{estimate} points</span>}
+          {tasks > 0 && <span>{counted(tasks, "task")}</span>}
+          {estimate !== undefined && <span>{counted(estimate, "point")}</span>}
           {dependsOn.length > 0 && (
             <span>
               after{" "}
@@ -114,6 +114,9 @@ export function PhasePanel(props: PhasePanelProps) {
     </section>
   );
 }
+
+const counted = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? "" : "s"}`;
 
 interface TabContentProps {
   readonly tab: Tab;

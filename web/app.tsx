@@ -14,7 +14,7 @@ import { usePast } from "./history/use-past.ts";
 import { KeyHelp } from "./key-help.tsx";
 import { useKeys } from "./keys.ts";
 import { needsOf } from "./now/needs.ts";
-import { NowPage } from "./now/now-page.tsx";
+import { Empty, NowPage } from "./now/now-page.tsx";
 import { useElsewhere } from "./now/use-elsewhere.ts";
 import { verdictOf } from "./now/verdict.ts";
 import { Refused } from "./refused.tsx";
@@ -79,7 +79,10 @@ export function App({ token }: { token: string }) {
     "g r": () => open({ view: "run", ...(runId !== undefined && { run: runId }) }),
     "g t": () => open({ view: "timeline", ...(runId !== undefined && { run: runId }) }),
     "g h": () => open({ view: "history" }),
-    h: () => (past ? leave() : go({ ...route, at: Math.max(1, head) })),
+    h: () => {
+      if (past) leave();
+      else if (head > 0) go({ ...route, at: head });
+    },
     "?": () => setHelps(true),
     t: turn,
     "[": () => otherProject(-1),
@@ -208,6 +211,7 @@ function Shown({
         />
       );
     case "history":
+      if (board.seq === 0) return <Empty />;
       return <HistoryPage around={around} at={route.at ?? board.seq} now={now} go={seek} />;
   }
 }

@@ -115,7 +115,11 @@ interface ReaderProps {
 
 function Reader({ path, file: { value, trouble, loading }, open }: ReaderProps) {
   const top = useRef<HTMLElement>(null);
-  useEffect(() => top.current?.scrollIntoView({ block: "nearest" }), [path]);
+  useEffect(() => {
+    // On a narrow page it lies below everything else: whoever has chosen it wants to read it.
+    const from = top.current?.getBoundingClientRect().top ?? 0;
+    if (from > innerHeight * 0.7) top.current?.scrollIntoView();
+  }, [value?.path]);
   return (
     <article class="card reader" ref={top} aria-busy={loading} aria-label={visible(path)}>
       <header class="mono muted">

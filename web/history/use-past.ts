@@ -13,7 +13,9 @@ export interface Looked {
 /** More than that is not searched for what is worth seeing. */
 const mostSearched = 100_000;
 
-export function usePast(api: Api, at: number | undefined, head: number): Looked {
+export function usePast(api: Api, wanted: number | undefined, head: number): Looked {
+  // As long as nobody knows how far history goes, no moment of it can be found.
+  const at = head > 0 ? wanted : undefined;
   const latest = useRef(head);
   latest.current = head;
   const past = useMemo(() => pastOf(api, () => latest.current), [api]);

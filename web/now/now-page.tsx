@@ -290,7 +290,7 @@ function FlowPlace({ view: { board, to } }: { view: View }) {
   );
 }
 
-const Empty = () => (
+export const Empty = () => (
   <section class="empty">
     <h1 tabIndex={-1}>Nothing has been run here yet</h1>
     <p>As soon as something happens in this project, it is seen here, live.</p>

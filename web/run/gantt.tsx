@@ -31,13 +31,14 @@ const words: Readonly<Record<BarKind, string>> = {
   waiting: "waiting",
 };
 
-export function Gantt({ rows, now, isOver, onRow }: GanttProps) {
+export function Gantt({ rows: all, now, isOver, onRow }: GanttProps) {
   const [span, setSpan] = useState<"all" | "hour">("all");
   const [tip, setTip] = useState<Tip>();
   const [focus, setFocus] = useState(0);
   const [chart, width] = useWidth<HTMLDivElement>(800);
+  const range = span === "all" ? rangeOf(all, now) : { from: now - hour, to: now };
+  const rows = all.filter(({ bars }) => bars.some((bar) => shareOf(bar, range)));
   const { scroller, first, count } = useVisibleRows(rows.length);
-  const range = span === "all" ? rangeOf(rows, now) : { from: now - hour, to: now };
   const shown = rows.slice(first, first + count);
 
   const goTo = (at: number): void => {
@@ -86,7 +87,9 @@ export function Gantt({ rows, now, isOver, onRow }: GanttProps) {
         />
       </div>
       {rows.length === 0 ? (
-        <p class="run-empty card">Nothing was begun yet.</p>
+        <p class="run-empty card">
+          {all.length === 0 ? "Nothing was begun yet." : "Nothing happened in the last hour."}
+        </p>
       ) : (
         <div
           class="run-gantt card"

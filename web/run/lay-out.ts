@@ -206,7 +206,7 @@ function drawn(
 }
 
 /** Level through each lane, curved between them. */
-export function pathAlong(points: readonly Point[]): string {
+function pathAlong(points: readonly Point[]): string {
   return points
     .map(({ x, y }, at) => {
       const before = points[at - 1];

@@ -8,6 +8,8 @@ import { SaidPart } from "./said-part.tsx";
 /** Of a long day, the last part: who wants all of it has a command for that. */
 const firstBytes = -200_000;
 const everyMs = 1000;
+/** Drawn at once: more on request. */
+const atOnce = 400;
 
 export interface TranscriptTabProps {
   readonly api: Api;
@@ -19,6 +21,7 @@ export interface TranscriptTabProps {
 export function TranscriptTab({ api, which, live }: TranscriptTabProps) {
   const { said, trouble, again } = useTranscript(api, which, live);
   const end = useStickToEnd(said);
+  const [shown, setShown] = useState(atOnce);
   if (!said) {
     if (live && trouble?.code === "not-found") return <Quiet>Nothing was said yet.</Quiet>;
     return trouble ? (
@@ -32,12 +35,18 @@ export function TranscriptTab({ api, which, live }: TranscriptTabProps) {
   }
   return (
     <div class="run-talk" role="log" aria-live="off" aria-label="Transcript">
-      {said.isCut && (
-        <p class="run-note">
-          Earlier parts: <code>autodev log {which.phase}</code>
-        </p>
+      {said.parts.length > shown ? (
+        <button type="button" class="btn" onClick={() => setShown(shown * 2)}>
+          Show earlier parts
+        </button>
+      ) : (
+        said.isCut && (
+          <p class="run-note">
+            Earlier parts: <code>autodev log {which.phase}</code>
+          </p>
+        )
       )}
-      {said.parts.map((part) => (
+      {said.parts.slice(-shown).map((part) => (
         <SaidPart key={part.key} part={part} />
       ))}
       {trouble && <p class="run-note">It does not go on here: {trouble.message}.</p>}

@@ -130,20 +130,15 @@ function followPointers(element: SVGSVGElement, change: (by: Change) => void): (
     const factor = Math.exp(-deltaY * unit * (ctrlKey ? 0.01 : 0.0016));
     change((view) => zoomed(view, factor, here(event)));
   };
-  element.addEventListener("pointerdown", onDown);
-  element.addEventListener("pointermove", onMove);
-  element.addEventListener("pointerup", onUp);
-  element.addEventListener("pointercancel", onUp);
-  element.addEventListener("click", onClick, true);
-  element.addEventListener("wheel", onWheel, { passive: false });
-  return () => {
-    element.removeEventListener("pointerdown", onDown);
-    element.removeEventListener("pointermove", onMove);
-    element.removeEventListener("pointerup", onUp);
-    element.removeEventListener("pointercancel", onUp);
-    element.removeEventListener("click", onClick, true);
-    element.removeEventListener("wheel", onWheel);
-  };
+  const until = new AbortController();
+  const { signal } = until;
+  element.addEventListener("pointerdown", onDown, { signal });
+  element.addEventListener("pointermove", onMove, { signal });
+  element.addEventListener("pointerup", onUp, { signal });
+  element.addEventListener("pointercancel", onUp, { signal });
+  element.addEventListener("click", onClick, { signal, capture: true });
+  element.addEventListener("wheel", onWheel, { signal, passive: false });
+  return () => until.abort();
 }
 
 const far = (one: Point, other: Point): number => Math.hypot(one.x - other.x, one.y - other.y);

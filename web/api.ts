@@ -8,8 +8,10 @@ import type {
   BoardAnswer,
   BriefAnswer,
   DecideAnswer,
+  DecideRequest,
   DiffAnswer,
   EnterAnswer,
+  EnterRequest,
   ErrorAnswer,
   EventsAnswer,
   TranscriptAnswer,
@@ -61,14 +63,15 @@ export function apiOf(token: string, p: string): Api {
     diff: (which) => get("diff", { ...which }),
     artifacts: (at) => get("artifacts", { at }),
     artifact: (path, at) => get("artifact", { path, at }),
-    decide: (id, key) => ask(token, "/api/decide", { body: { p, id, key } }),
+    decide: (id, key) =>
+      ask(token, "/api/decide", { body: { p, id, key } satisfies DecideRequest }),
     stream: (after, signal) => reach(token, addressOf("stream", { p, after }), { signal }),
   };
 }
 
 /** A word that is good once, for the token. */
 export const enter = (ticket: string): Promise<Answered<EnterAnswer>> =>
-  ask("", "/api/enter", { body: { ticket } });
+  ask("", "/api/enter", { body: { ticket } satisfies EnterRequest });
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 

@@ -80,10 +80,12 @@ function realPath(place: string): string {
 
 /** Ours alone, and nowhere that a repository could reach. */
 function isSafe({ root }: Project, folder: string): boolean {
+  const top = fs.realpathSync(root);
+  if (contains(top, path.resolve(folder))) return false;
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   const stat = fs.lstatSync(folder);
   if (!stat.isDirectory() || notOurs(stat) !== undefined) return false;
-  if (contains(fs.realpathSync(root), fs.realpathSync(folder))) return false;
+  if (contains(top, fs.realpathSync(folder))) return false;
   if ((stat.mode & 0o077) !== 0) fs.chmodSync(folder, 0o700);
   return true;
 }

@@ -93,7 +93,8 @@ async function firstFree(
   for (const port of [...(before === undefined ? [] : [before]), ...others, 0]) {
     const opened = await tried(house(good), port);
     if (typeof opened !== "string") return succeed({ is: "here", listening: opened, token: good });
-    if (port === usual && (await isOurs(port, token))) return succeed({ is: "elsewhere", port });
+    if (port === usual && port !== before && (await isOurs(port, token)))
+      return succeed({ is: "elsewhere", port });
     if (port === before) good = newToken();
   }
   return fail("usage", "no port of this machine can be had", { hint: "autodev ui --port 8123" });
@@ -154,7 +155,7 @@ async function asked<T>(
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       ...init,
       redirect: "error",
-      signal: AbortSignal.timeout(2000),
+      signal: AbortSignal.timeout(1000),
     });
     return response.ok ? ((await response.json()) as T) : undefined;
   } catch {

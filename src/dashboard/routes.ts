@@ -221,6 +221,8 @@ async function artifacts(house: House, { query }: Question): Promise<Result<Arti
 }
 
 const mostArtifact = 1024 ** 2;
+/** A tree is many times as large as its text, and a page draws all of it. */
+const mostMarkdown = 256 * 1024;
 
 async function artifact(house: House, { query }: Question): Promise<Result<ArtifactAnswer>> {
   const place = placeOf(house, query);
@@ -229,8 +231,9 @@ async function artifact(house: House, { query }: Question): Promise<Result<Artif
   if (!file.ok) return file;
   const at = optional(query, "at", "commit");
   if (!at.ok) return at;
+  const isMarkdown = /\.(?:md|markdown)$/i.test(file.value);
   const read = await readArtifact(place.value.feed.project, file.value, {
-    most: mostArtifact,
+    most: isMarkdown ? mostMarkdown : mostArtifact,
     ...(at.value !== undefined && { at: at.value }),
   });
   if (!read.ok) return read;
@@ -238,7 +241,7 @@ async function artifact(house: House, { query }: Question): Promise<Result<Artif
   const about = { version: 1, path, bytes, cut: content.length < bytes } as const;
   const text = textIn(content, about.cut);
   if (text === undefined) return succeed({ ...about, is: "binary" });
-  if (!/\.(?:md|markdown)$/i.test(path)) return succeed({ ...about, is: "text", text });
+  if (!isMarkdown) return succeed({ ...about, is: "text", text });
   return succeed({ ...about, is: "markdown", text, blocks: markdownTree(text, path) });
 }
 

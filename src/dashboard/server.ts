@@ -39,12 +39,14 @@ export async function listen(
 ): Promise<Listening> {
   const server = http.createServer({
     maxHeaderSize: 16 * 1024,
-    headersTimeout: 10_000,
-    requestTimeout: 15_000,
+    headersTimeout: 5000,
+    requestTimeout: 10_000,
     keepAliveTimeout: 30_000,
-    connectionsCheckingInterval: 2000,
+    connectionsCheckingInterval: 1000,
   });
   server.maxConnections = mostConnections;
+  // As many as fit: one that was left out could be the one that tells.
+  server.maxHeadersCount = 0;
   let streams = 0;
   const openStream = (response: http.ServerResponse): boolean => {
     if (streams >= mostStreams) return false;

@@ -29,6 +29,10 @@ interface Served {
 
 export async function run(options: Options): Promise<number> {
   const json = options.json === true;
+  if (options.port !== undefined && options.port > 65_535) {
+    const message = `--port: there is no port ${options.port}`;
+    return reportFailure({ code: "usage", message }, json, { oneLine: true });
+  }
   const ended = asked(options);
   const bundle = compiled(`${__dirname}/dashboard.cjs`, require);
   const { serve } = bundle.exports as Dashboard;

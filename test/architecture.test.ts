@@ -131,7 +131,7 @@ function violations(sources: Sources): string[] {
 }
 
 const importsOf = (source: string): string[] =>
-  [...source.matchAll(/\b(?:from|import\()\s*"([^"]+)"/g)].map((match) => match[1] as string);
+  [...source.matchAll(/\b(?:from\s|import\()\s*"([^"]+)"/g)].map((match) => match[1] as string);
 
 const withoutComments = (source: string): string =>
   source.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\/\/.*$/gm, "");

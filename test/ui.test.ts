@@ -300,7 +300,7 @@ describe("its address", () => {
     await first.end();
     const heard: string[] = [];
     const thief = net.createServer((socket) =>
-      socket.on("data", (bytes) => heard.push(`${bytes}`)),
+      socket.on("data", (bytes) => heard.push(bytes.toString("latin1"))),
     );
     await new Promise<void>((resolve) => thief.listen(first.port, "127.0.0.1", resolve));
     const second = await ui(repo);
@@ -661,9 +661,9 @@ describe("while something goes on", () => {
     );
     expect(line).toMatchObject({ phase: "1", text: "I am at it: red" });
     fs.writeFileSync(path.join(mailbox, "open"), "");
-    let over = false;
-    const ended = run.ended.finally(() => (over = true));
-    while (!over) await hear(170);
+    const over = { yet: false };
+    const ended = run.ended.finally(() => (over.yet = true));
+    while (!over.yet) await hear(170);
     expectComplete(await ended);
     await hear(600);
     const recorded = (await repo.events()).map(({ seq }) => seq);

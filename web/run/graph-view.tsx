@@ -8,7 +8,7 @@ import { criticalIn } from "./critical.ts";
 import { GraphNode, nodeId } from "./graph-node.tsx";
 import { isActive } from "./phase-words.ts";
 import type { SeenPhase } from "./seen-phase.ts";
-import { type Edge, shapeOf } from "./shape.ts";
+import { box, type Drawing, type Edge, type Point, shapeOf } from "./shape.ts";
 import { still } from "./still.ts";
 import { useDrawing } from "./use-drawing.ts";
 import { useViewport } from "./use-viewport.ts";
@@ -72,12 +72,8 @@ export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
           role="group"
           aria-label={`Phase graph of ${phases.length} phases. Arrow keys follow the lines, Enter opens a phase, plus and minus zoom, 0 shows all.`}
         >
-          <defs>
-            <Arrowhead id="run-arrow" />
-            <Arrowhead id="run-arrow-critical" />
-          </defs>
           <g ref={look.canvas}>
-            <Edges edges={drawing.edges} critical={path} />
+            <Lines drawing={drawing} critical={path} />
             {phases.map((phase) => {
               const at = drawing.places[phase.id];
               return (
@@ -124,40 +120,28 @@ export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
   );
 }
 
-const Arrowhead = ({ id }: { id: string }) => (
-  <marker
-    id={id}
-    viewBox="0 0 8 8"
-    refX="7"
-    refY="4"
-    markerWidth="9"
-    markerHeight="9"
-    markerUnits="userSpaceOnUse"
-    orient="auto"
-  >
-    <path d="M0.5 1L7 4L0.5 7z" />
-  </marker>
-);
-
-const Edges = still<{ edges: readonly Edge[]; critical: readonly string[] }>(
-  (one, other) => one.edges === other.edges && one.critical.join() === other.critical.join(),
-  ({ edges, critical }) => {
+/** All lines are one path, and all their heads: a graph has two of them, however large it is. */
+const Lines = still<{ drawing: Drawing; critical: readonly string[] }>(
+  (one, other) => one.drawing === other.drawing && one.critical.join() === other.critical.join(),
+  ({ drawing: { edges, places }, critical }) => {
     const steps = new Set(critical.map((id, at) => `${critical[at - 1] ?? ""} ${id}`));
     const isCritical = ({ from, to }: Edge): boolean => steps.has(`${from} ${to}`);
-    // What matters is drawn above what does not.
-    const inOrder = [...edges.filter((edge) => !isCritical(edge)), ...edges.filter(isCritical)];
+    const drawn = (lines: readonly Edge[], is: string) => (
+      <g class="run-lines-drawn" data-is={is}>
+        <path class="run-line" d={lines.map(({ path }) => path).join("")} />
+        <path
+          d={[...new Set(lines.map(({ to }) => to))].map((id) => headAt(places[id])).join("")}
+        />
+      </g>
+    );
     return (
       <g aria-hidden="true">
-        {inOrder.map((edge) => (
-          <path
-            key={`${edge.from} ${edge.to}`}
-            class="run-line"
-            data-critical={isCritical(edge) || undefined}
-            d={edge.path}
-            marker-end={`url(#run-arrow${isCritical(edge) ? "-critical" : ""})`}
-          />
-        ))}
+        {drawn(edges, "all")}
+        {drawn(edges.filter(isCritical), "critical")}
       </g>
     );
   },
 );
+
+const headAt = (place: Point | undefined): string =>
+  place ? `M${place.x - box.width / 2} ${place.y}l-8 -4v8z` : "";

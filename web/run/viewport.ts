@@ -65,6 +65,6 @@ export type Detail = "all" | "names" | "blocks";
 
 /** Text that nobody could read is not drawn. */
 export const detailAt = (scale: number): Detail =>
-  scale >= 0.62 ? "all" : scale >= 0.3 ? "names" : "blocks";
+  scale >= 0.7 ? "all" : scale >= 0.3 ? "names" : "blocks";
 
 const clamped = (scale: number): number => Math.min(closest, Math.max(farthest, scale));

@@ -20,7 +20,6 @@ export async function buildPage(outdir) {
     minify: true,
     jsx: "automatic",
     jsxImportSource: "preact",
-    plugins: [onlyWhatIsSeen],
     legalComments: "none",
     logLevel: "warning",
   });
@@ -34,17 +33,3 @@ export async function buildPage(outdir) {
     throw new Error(`the page's scripts have ${all} bytes compressed, of ${mostBytes}: ${each}`);
   }
 }
-
-/**
- * The fold compares a state file that it adopts with the one that it would have written, to know
- * since when the file has had its form. Nobody sees that on a page, and the writer of such files is
- * a third of the fold.
- */
-const onlyWhatIsSeen = {
-  name: "only-what-is-seen",
-  setup(bundle) {
-    bundle.onLoad({ filter: /[\\/]core[\\/]flow[\\/]render\.ts$/ }, () => ({
-      contents: "export const renderStateFile = () => ({ ok: true, value: undefined });",
-    }));
-  },
-};

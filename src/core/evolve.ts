@@ -48,8 +48,8 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
     case "state-file-adopted": {
       const { path, text, generation, variant, seq } = event;
       const before = state.stateFile;
-      const renamed = before && renderedStateFile(state)?.text === text;
-      const sameForm = before?.generation === generation && (before.path === path || renamed);
+      const sameName = before?.path === path || event.why === "renamed";
+      const sameForm = before?.generation === generation && sameName;
       const stateFile: AdoptedFile = {
         path,
         text,

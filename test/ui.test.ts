@@ -1,5 +1,5 @@
 /** `autodev ui` from outside: who is let in, what is told, and that it lives through what happens. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as net from "node:net";
 import * as path from "node:path";
@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   arrived,
   build,
+  config,
   expectComplete,
   expectSchema,
   makeBuildRepo,
@@ -695,6 +696,31 @@ describe("while something goes on", () => {
       await eventually("a pulse", () => ear.heard.length >= 2);
       await opened.end();
     }
+  });
+});
+
+describe("agents in a sandbox, and gates", () => {
+  const canEnclose =
+    spawnSync("unshare", [process.getuid?.() === 0 ? "-m" : "-Urm", "true"]).status === 0;
+  it.skipIf(!canEnclose)("do not see with what somebody could answer for a person", async () => {
+    const looks = (who: string): string =>
+      `ls -A "$XDG_CONFIG_HOME/autodev/ui" >> "$MAILBOX/${who}" 2>&1
+       cat "$XDG_CONFIG_HOME"/autodev/ui/* >> "$MAILBOX/${who}" 2>/dev/null
+       echo looked >> "$MAILBOX/${who}"`;
+    const repo = makeBuildRepo(vaguePhase, {
+      ".autodev/config.yaml": config.replace(/^ *confined: false\n/m, ""),
+    });
+    const mailbox = makeMailbox();
+    const opened = await ui(repo);
+    const ran = await build(repo, ["--agent=mine", "--sandbox=required"], {
+      agent: `${looks("agent")}\n${working}`,
+      gate: looks("gate"),
+      env: { MAILBOX: mailbox },
+    });
+    expectComplete(ran);
+    for (const who of ["agent", "gate"])
+      expect(fs.readFileSync(path.join(mailbox, who), "utf8")).toMatch(/^(?:looked\n)+$/);
+    await opened.json("projects");
   });
 });
 

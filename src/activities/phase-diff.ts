@@ -16,6 +16,8 @@ export interface PhaseDiff {
   readonly files: readonly FileChange[];
   /** Absent: it was not asked for. */
   readonly patch?: Buffer;
+  /** There are files that it does not show. */
+  readonly cut?: true;
 }
 
 export async function phaseDiff(
@@ -23,7 +25,8 @@ export async function phaseDiff(
   name: string,
   options: {
     readonly attempt?: number;
-    readonly patch: boolean;
+    /** A number: of no more files than have so many lines together. */
+    readonly patch: boolean | number;
     /** Absent: the current one. */
     readonly run?: string;
   },
@@ -54,10 +57,27 @@ async function difference(
   git: Git,
   from: string,
   to: string,
-  wanted: boolean,
-): Promise<Result<Pick<PhaseDiff, "files" | "patch">>> {
+  wanted: boolean | number,
+): Promise<Result<Pick<PhaseDiff, "files" | "patch" | "cut">>> {
   const files = await filesBetween(git, from, to);
-  if (!files.ok || !wanted) return files.ok ? succeed({ files: files.value }) : files;
-  const patch = await patchBetween(git, from, to);
-  return patch.ok ? succeed({ files: files.value, patch: patch.value }) : patch;
+  if (!files.ok || wanted === false) return files.ok ? succeed({ files: files.value }) : files;
+  const shown = wanted === true ? files.value : firstOf(files.value, wanted);
+  const isWhole = shown.length === files.value.length;
+  if (!isWhole && shown.length === 0)
+    return succeed({ files: files.value, patch: Buffer.alloc(0), cut: true });
+  const patch = await patchBetween(git, from, to, isWhole ? [] : shown);
+  if (!patch.ok) return patch;
+  return succeed({ files: files.value, patch: patch.value, ...(!isWhole && { cut: true }) });
 }
+
+function firstOf(files: readonly FileChange[], most: number): readonly FileChange[] {
+  let lines = 0;
+  const end = files.findIndex(({ added, deleted }, at) => {
+    lines += (added ?? 0) + (deleted ?? 0);
+    return lines > most || at >= mostFiles;
+  });
+  return end < 0 ? files : files.slice(0, end);
+}
+
+/** As many as fit on a command line. */
+const mostFiles = 500;

@@ -51,6 +51,9 @@ export interface Question {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+const mostAtWork = 4;
+const atWork = new Set<Promise<void>>();
+
 type Route = (house: House, question: Question) => Promise<Result<object>> | Result<object>;
 
 export const routes: Readonly<Record<string, Route>> = {
@@ -59,14 +62,32 @@ export const routes: Readonly<Record<string, Route>> = {
   "/api/events": events,
   "/api/transcript": transcript,
   "/api/brief": brief,
-  "/api/diff": diff,
-  "/api/artifacts": artifacts,
-  "/api/artifact": artifact,
+  "/api/diff": inTurn(diff),
+  "/api/artifacts": inTurn(artifacts),
+  "/api/artifact": inTurn(artifact),
   "/api/decide": decide,
   "/api/ticket": ({ tickets }) => succeed<TicketAnswer>({ version: 1, ticket: tickets.issue() }),
   "/api/enter": enter,
   "/api/proof": proof,
 };
+
+/** Those that start processes: a few at a time, however many are asked at once. */
+function inTurn(route: Route): Route {
+  return async (house, question) => {
+    while (atWork.size >= mostAtWork) await Promise.race(atWork);
+    const work = Promise.resolve(route(house, question));
+    const ended = work.then(
+      () => {},
+      () => {},
+    );
+    atWork.add(ended);
+    try {
+      return await work;
+    } finally {
+      atWork.delete(ended);
+    }
+  };
+}
 
 /** Of the project that is named, or of the first. */
 export function placeOf({ places }: House, query: URLSearchParams): Result<Place> {
@@ -181,6 +202,8 @@ function inPlan({ feed, run, phase }: Which): string | undefined {
 }
 
 const mostPatch = 1024 ** 2;
+/** Of a change that is larger, git is not even asked for the rest. */
+const mostLines = 50_000;
 
 async function diff(house: House, { query }: Question): Promise<Result<DiffAnswer>> {
   const which = whichOf(house, query);
@@ -189,11 +212,11 @@ async function diff(house: House, { query }: Question): Promise<Result<DiffAnswe
   if (run === flowRun) return fail("not-found", "a step's documents are below artifacts");
   const told = await phaseDiff(feed.project, phase, {
     run,
-    patch: true,
+    patch: mostLines,
     ...(attempt !== undefined && { attempt }),
   });
   if (!told.ok) return told;
-  const { base, commit, files, patch = Buffer.alloc(0) } = told.value;
+  const { base, commit, files, patch = Buffer.alloc(0), cut = false } = told.value;
   const end = patch.length <= mostPatch ? patch.length : patch.lastIndexOf(10, mostPatch) + 1;
   return succeed({
     version: 1,
@@ -201,7 +224,7 @@ async function diff(house: House, { query }: Question): Promise<Result<DiffAnswe
     commit,
     files: files.map(({ path, added, deleted }) => ({ path, added, removed: deleted })),
     patch: patch.toString("utf8", 0, end),
-    cut: end < patch.length,
+    cut: cut || end < patch.length,
   });
 }
 

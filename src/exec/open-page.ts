@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import * as os from "node:os";
+import * as path from "node:path";
 import { foundOutside } from "./find-program.ts";
 
 /** What would be started, the user's own choice first. `outside`: nothing of a repository's. */
@@ -12,14 +13,15 @@ export function browserFor(
   env: NodeJS.ProcessEnv,
   outside: string | undefined,
 ): { readonly program: string; readonly args: readonly string[] } | undefined {
-  const own = (env["BROWSER"] ?? "").split(":").filter((each) => /^[\w.+-]+$/.test(each));
+  const own = (env["BROWSER"] ?? "").split(":").filter((each) => /^[\w./+-]+$/.test(each));
   const usual: Partial<Record<NodeJS.Platform, readonly string[]>> = {
     darwin: ["open"],
     win32: ["explorer.exe"],
     linux: ["xdg-open", "gio", "wslview"],
   };
   for (const name of [...own, ...(usual[platform] ?? ["xdg-open"])]) {
-    const program = foundOutside(name, env["PATH"] ?? "", outside);
+    const folder = path.isAbsolute(name) ? path.dirname(name) : (env["PATH"] ?? "");
+    const program = foundOutside(path.basename(name), folder, outside);
     if (program !== undefined) return { program, args: name === "gio" ? ["open"] : [] };
   }
   return undefined;

@@ -20,9 +20,19 @@ export interface FileChange {
 /** Plumbing: no pager, and no setting of anybody's changes what it prints. */
 const compare = ["diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"];
 
-/** As `git diff` writes it, byte for byte. */
-export async function patchBetween(git: Git, from: string, to: string): Promise<Result<Buffer>> {
-  const args = [...compare, "-p", "--src-prefix=a/", "--dst-prefix=b/", from, to];
+/** As `git diff` writes it, byte for byte; `only`: of these files. */
+export async function patchBetween(
+  git: Git,
+  from: string,
+  to: string,
+  only: readonly FileChange[] = [],
+): Promise<Result<Buffer>> {
+  const paths = only.flatMap((file) => [
+    file.path,
+    ...(file.from === undefined ? [] : [file.from]),
+  ]);
+  const which = paths.length > 0 ? ["--", ...paths] : [];
+  const args = [...compare, "-p", "--src-prefix=a/", "--dst-prefix=b/", from, to, ...which];
   const told = await git.call({ args });
   return told.ok ? succeed(told.value.out) : told;
 }

@@ -8,8 +8,9 @@ const mostText = 20_000;
 
 /** `from` negative: the last so many bytes. Undefined: there is none that can be read. */
 export function conversationIn(file: string, from: number): TranscriptAnswer | undefined {
-  const size = fs.lstatSync(file, { throwIfNoEntry: false })?.size;
-  if (size === undefined) return undefined;
+  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
+  if (!stat?.isFile()) return undefined;
+  const { size } = stat;
   const wanted = from < 0 ? Math.max(0, size + from) : Math.min(from, size);
   const start = from < 0 && wanted > 0 ? lineAfter(file, wanted) : wanted;
   const entries: Said[] = [];

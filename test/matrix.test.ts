@@ -64,6 +64,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
   // Without a terminal there is nobody to be in a shell.
   shell: { args: ["shell", "1"], code: 2, jsonCode: 0 },
   clean: { args: ["clean", "--dry-run"], code: 0 },
+  ui: { args: ["ui", "--until-input-ends"], code: 0 },
   doctor: { args: ["doctor"], code: 0 },
   agents: { args: ["agents"], code: 0 },
   "agents test": { args: ["agents", "test", "apply"], code: 0 },

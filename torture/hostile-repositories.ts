@@ -135,6 +135,7 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["trust", planFile, "--revoke"],
   ],
   mcp: [["mcp"]],
+  ui: [["ui", "--until-input-ends", "--no-open"]],
   init: [
     ["init", "--yes", "--hosts", "claude,codex,gemini,cursor,opencode", "--dry-run"],
     ["init", "--yes", "--hosts", "claude,codex,gemini,cursor,opencode"],
@@ -408,8 +409,10 @@ const taken = ({ canaries }: Scene): string[] => fs.readdirSync(canaries).sort()
 /** Everything around the repository, but for what is ours to write. */
 function surroundings({ lane, outside }: Scene, trusted: boolean): Map<string, string> {
   const picture = new Map<string, string>();
-  const ours = new Set([path.join(lane.env["HOME"] ?? "", ".cache", "autodev")]);
-  if (trusted) ours.add(path.join(lane.env["XDG_CONFIG_HOME"] ?? "", "autodev", "trust"));
+  const config = path.join(lane.env["XDG_CONFIG_HOME"] ?? "", "autodev");
+  const cache = path.join(lane.env["HOME"] ?? "", ".cache", "autodev");
+  const ours = new Set([cache, path.join(config, "ui")]);
+  if (trusted) ours.add(path.join(config, "trust"));
   const walk = (folder: string): void => {
     for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
       const full = path.join(folder, entry.name);

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { type Board, blankBoard, evolveBoard } from "../core/board/board.ts";
 import type { RecordedEvent } from "../core/event.ts";
 import { initRepository, openProject, type Project } from "../project.ts";
+import type { Session } from "../store.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { openFeed } from "./feed.ts";
 import { createTickets } from "./tickets.ts";
@@ -58,14 +59,22 @@ function makeProject(): Project {
   return openProject(root);
 }
 
+/** A child that another thread of this process is just starting may have the lock for a moment. */
+async function openStore(project: Project): Promise<Session> {
+  for (let tries = 1; ; tries++) {
+    const opened = await project.store.open(project.world.holder("test"));
+    if (opened.ok) return opened.value;
+    if (tries === 100) throw new Error(opened.failure.message);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 async function record(project: Project, count: number): Promise<void> {
-  const opened = await project.store.open(project.world.holder("test"));
-  if (!opened.ok) throw new Error(opened.failure.message);
-  const session = opened.value;
-  let { seq } = session.head;
+  const opened = await openStore(project);
+  let { seq } = opened.head;
   for (let at = 0; at < count; at++) {
     const event = { type: "sections-chosen", sections: at % 2 ? "full" : "pointer" } as const;
-    const head = await session.append(seq, {
+    const head = await opened.append(seq, {
       at: project.world.now(),
       run: "flow",
       events: [event],
@@ -73,7 +82,7 @@ async function record(project: Project, count: number): Promise<void> {
     if (!head.ok) throw new Error(head.failure.message);
     ({ seq } = head.value);
   }
-  await session.release();
+  await opened.release();
 }
 
 function eventsIn(project: Project): RecordedEvent[] {

@@ -41,6 +41,8 @@ export interface Listener {
 }
 
 const lastKept = 2000;
+/** Where the kernel does not tell, one has to try the lock: not while somebody may want it. */
+const holderMs = process.platform === "linux" ? 500 : 10_000;
 
 export function openFeed(project: Project): Feed {
   let tail = project.store.tail();
@@ -49,6 +51,8 @@ export function openFeed(project: Project): Feed {
   let checkpoints: Checkpoints = createCheckpoints();
   let last: RecordedEvent[] = [];
   let trouble: Failure | undefined;
+  let notBefore = 0;
+  let held: { readonly holder: Holder | undefined; readonly until: number } | undefined;
   /** As long as nobody needs the room: whoever looks at the past asks for much of it. */
   let whole: WeakRef<readonly RecordedEvent[]> | undefined;
 
@@ -122,7 +126,12 @@ export function openFeed(project: Project): Feed {
       return trouble;
     },
     look() {
+      const now = performance.now();
+      if (trouble && now < notBefore) return trouble;
       trouble = read();
+      const took = performance.now() - now;
+      // What cannot be read is read from its beginning each time: a long one not all the time.
+      if (trouble && took > 20) notBefore = now + 20 * took;
       return trouble;
     },
     at: (seq) => (seq >= board.seq ? board : checkpoints.before(seq)),
@@ -135,7 +144,12 @@ export function openFeed(project: Project): Feed {
       // Numbers are without gaps: the event `seq` stands at `seq - 1`.
       return read.ok ? succeed(read.value.slice(after, Math.min(to, after + most))) : read;
     },
-    holder: () => quietly(() => project.store.holder()),
+    holder() {
+      const now = performance.now();
+      if (!held || now > held.until)
+        held = { holder: quietly(() => project.store.holder()), until: now + holderMs };
+      return held.holder;
+    },
     answers() {
       const open = openDecisions(board.state);
       const given = open.length === 0 ? undefined : quietly(() => project.store.answers());

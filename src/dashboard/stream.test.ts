@@ -6,6 +6,7 @@ import * as path from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { Event } from "../core/event.ts";
 import { initRepository, openProject, type Project } from "../project.ts";
+import type { Session } from "../store.ts";
 import { openPlaces, type Places } from "./projects.ts";
 import { type Listening, listen } from "./server.ts";
 import { createTickets } from "./tickets.ts";
@@ -44,17 +45,26 @@ async function serve(folder?: string): Promise<Served> {
   return served;
 }
 
+/** A child that another thread of this process is just starting may have the lock for a moment. */
+async function openStore(project: Project): Promise<Session> {
+  for (let tries = 1; ; tries++) {
+    const opened = await project.store.open(project.world.holder("test"));
+    if (opened.ok) return opened.value;
+    if (tries === 100) throw new Error(opened.failure.message);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 async function record(project: Project, events: readonly Event[]): Promise<void> {
-  const opened = await project.store.open(project.world.holder("test"));
-  if (!opened.ok) throw new Error(opened.failure.message);
-  let { seq } = opened.value.head;
+  const opened = await openStore(project);
+  let { seq } = opened.head;
   for (const event of events) {
     const at = project.world.now();
-    const head = await opened.value.append(seq, { at, run: "flow", events: [event] });
+    const head = await opened.append(seq, { at, run: "flow", events: [event] });
     if (!head.ok) throw new Error(head.failure.message);
     ({ seq } = head.value);
   }
-  await opened.value.release();
+  await opened.release();
 }
 
 const small = (count: number): Event[] =>

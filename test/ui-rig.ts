@@ -61,8 +61,11 @@ export async function openUi(
       resolve(code);
     });
   });
-  await eventually("the address", () => out.includes("\n") || over, 20_000);
-  if (!out.startsWith('{"version":1,"url"')) throw new Error(`no address, but:\n${out}${err}`);
+  await eventually("the address", () => out.includes("\n") || over, 20_000).catch(() => {});
+  if (!out.startsWith('{"version":1,"url"')) {
+    child.kill("SIGKILL");
+    throw new Error(`no address, but:\n${out}${err}`);
+  }
   const { url, port, pid } = JSON.parse(out) as { url: string; port: number; pid: number };
   const token = url.split("#token=")[1] ?? "";
   const host = `127.0.0.1:${port}`;

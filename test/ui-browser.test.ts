@@ -374,8 +374,11 @@ const looks: readonly (ViewOptions & { readonly width: number })[] = [
 
 const nameOf = ({ width, theme }: ViewOptions): string => `${width}-${theme}`;
 
+/** By what name it is known to whoever cannot see it. */
 const focused = (page: Page): Promise<string> =>
-  page.evaluate<string>("document.activeElement?.getAttribute('aria-label') ?? ''");
+  page.evaluate<string>(
+    "document.activeElement?.querySelector('title')?.textContent ?? document.activeElement?.getAttribute('aria-label') ?? ''",
+  );
 
 async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");

@@ -174,7 +174,7 @@ function Shown({
   around,
   ...rest
 }: ShownProps) {
-  const { board, now, api, past } = view;
+  const { board, now, api, past, held } = view;
   const budgets = seen.told?.budgets ?? usualBudgets;
   const { projects } = seen;
   switch (route.view) {
@@ -195,7 +195,7 @@ function Shown({
       if (runId === undefined) return <NoRun />;
       return (
         <RunPage
-          {...{ board, runId, now, api, past, budgets }}
+          {...{ board, runId, now, api, past, held, budgets }}
           {...(route.phase !== undefined && { phase: route.phase })}
           onPhase={(phase) =>
             go(routeTo({ view: "run", run: runId, ...(phase !== undefined && { phase }) }, route))
@@ -206,7 +206,7 @@ function Shown({
       if (runId === undefined) return <NoRun />;
       return (
         <TimelinePage
-          {...{ board, runId, now, api, past, budgets }}
+          {...{ board, runId, now, api, past, held, budgets }}
           onPhase={(run, phase) => go(routeTo({ view: "run", run, phase }, route))}
         />
       );

@@ -53,7 +53,7 @@ export function waitsOf(board: Board, now: number): Wait[] {
       if (isAhead(until)) waits.set(who, { run: run.id, who, until, phases: [] });
     }
     const { phases } = viewRun(run, board.runs[run.id]?.watch ?? unwatched, now);
-    seenPhases(run, phases, now).forEach(({ stage, written }, at) => {
+    seenPhases(run, phases, now, false).forEach(({ stage, written }, at) => {
       if (stage.is !== "parked") return;
       const who = run.phases[at]?.agent ?? run.agent;
       const known = waits.get(who) ?? { run: run.id, who, until: stage.until, phases: [] };

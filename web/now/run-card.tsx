@@ -5,6 +5,7 @@ import type { PlanRun } from "../../src/core/plan/progress.ts";
 import { type RunView, viewRun } from "../../src/core/plan/run-view.ts";
 import { unwatched } from "../../src/core/plan/run-watch.ts";
 import { whenOf } from "../moments.ts";
+import { isLeftAlone, timeIn } from "../run/left-alone.ts";
 import { attemptWords, isActive, looks, why } from "../run/phase-words.ts";
 import { type SeenPhase, seenPhases } from "../run/seen-phase.ts";
 import { Sign } from "../run/sign.tsx";
@@ -14,14 +15,16 @@ import type { View } from "../view.ts";
 const mostShown = 8;
 
 export function RunCard({ id, view }: { id: string; view: View }) {
-  const { board, now, to, held } = view;
+  const { board, to, held } = view;
   const run = runOn(board, id);
   if (!run) return null;
+  const now = timeIn(run, held, board, view.now);
+  const left = isLeftAlone(run, held);
   const seen = viewRun(run, board.runs[id]?.watch ?? unwatched, now);
-  const live = seenPhases(run, seen.phases, now).filter(({ stage }) => isShown(stage.is));
-  const isUnderWay = run.ended === undefined && held;
+  const live = seenPhases(run, seen.phases, now, left).filter(({ stage }) => isShown(stage.is));
+  const isUnderWay = run.ended === undefined && !left;
   const places = Math.min(board.runs[id]?.watch.jobs ?? 1, mostShown);
-  const { tone, word } = stateOf(run, held || run.ended !== undefined, board, now);
+  const { tone, word } = stateOf(run, !left, board, view.now);
   return (
     <article class="card run-card" aria-label={`Run ${visibleLine(run.title)}`}>
       <header class="run-card-head">

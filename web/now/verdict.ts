@@ -2,6 +2,7 @@
 import type { Board } from "../../src/core/board/board.ts";
 import { currentRun } from "../../src/core/evolve.ts";
 import type { PlanRun, RunEnd } from "../../src/core/plan/progress.ts";
+import { goOn, isLeftAlone } from "../run/left-alone.ts";
 import { needsOf, waitsOf } from "./needs.ts";
 
 export interface Verdict {
@@ -25,7 +26,7 @@ export function verdictOf(board: Board, now: number, held: boolean, needs: numbe
   const waits = waitsOf(board, now);
   const progress = run ? `${run.readiness.complete}/${run.phases.length} · ${run.title}` : "";
   if (run?.ended === undefined && run) {
-    if (!held) {
+    if (isLeftAlone(run, held)) {
       const title = "Nobody is at work on it";
       return { tone: "warn", title, short: `○ ${progress}`, command: goOn(run) };
     }
@@ -64,10 +65,6 @@ const parked = (progress: string): Verdict => ({
   title: "Parked until there is something left to use",
   short: `‖ ${progress}`,
 });
-
-/** The tasks of a flow's step are gone on with by the flow. */
-const goOn = ({ plan, under }: PlanRun): string =>
-  under === undefined ? `autodev build ${plan}` : "autodev";
 
 const ends = {
   complete: ["ok", "All done", "✓"],

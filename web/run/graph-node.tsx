@@ -6,6 +6,7 @@ import { attemptWords, isActive, looks, looksTheSame, spoken } from "./phase-wor
 import type { SeenPhase } from "./seen-phase.ts";
 import { box, type Point } from "./shape.ts";
 import { still } from "./still.ts";
+import type { Detail } from "./viewport.ts";
 
 export interface GraphNodeProps {
   readonly phase: SeenPhase;
@@ -14,6 +15,8 @@ export interface GraphNodeProps {
   readonly selected: boolean;
   /** The one that the tab key comes to. */
   readonly current: boolean;
+  /** How much of it can be made out. */
+  readonly detail: Detail | "out of sight";
   onOpen(id: string): void;
 }
 
@@ -25,16 +28,12 @@ export const GraphNode = still<GraphNodeProps>(
     one.critical === other.critical &&
     one.selected === other.selected &&
     one.current === other.current &&
+    one.detail === other.detail &&
     one.onOpen === other.onOpen &&
     looksTheSame(one.phase, other.phase),
-  ({ phase, at, critical, selected, current, onOpen }) => {
-    const { id, written, name, stage, elapsed } = phase;
-    const { tone, word, sign } = looks[stage.is];
-    const active = isActive(stage.is);
-    const title = visibleLine(name);
-    const label = visibleLine(written);
-    const short = label.length > 8 ? `${label.slice(0, 7)}…` : label;
-    const told = [word, attemptWords(phase).replace("attempt ", "").replace(" of ", "/")];
+  ({ phase, at, critical, selected, current, detail, onOpen }) => {
+    const { id, stage } = phase;
+    const { tone, sign } = looks[stage.is];
     return (
       <g
         class="run-node"
@@ -53,27 +52,46 @@ export const GraphNode = still<GraphNodeProps>(
         <title>{visibleLine(spoken(phase, critical))}</title>
         <g aria-hidden="true">
           <rect class="run-box" width={width} height={height} rx="9" />
-          <rect class="run-edge-mark" width="4" height={height - 18} y="9" rx="2" />
-          <g class="run-node-mark">
-            {active && <circle class="run-pulse" cx="8" cy="8" r="7" />}
-            <path class="run-node-sign" d={sign} data-is={stage.is} />
-          </g>
-          <text class="run-node-name" x="38" y="25">
-            <tspan class="run-node-id">{short}</tspan>
-            <tspan dx="7">{cut(title, 152 - short.length * 8)}</tspan>
-          </text>
-          <text class="run-node-facts" x="38" y="44">
-            {told.filter((part) => part !== "").join(" · ")}
-          </text>
-          {elapsed !== undefined && (
-            <text class="run-node-time" x={width - 12} y="44" text-anchor="end">
-              {clock(elapsed)}
-            </text>
+          {detail !== "out of sight" && (
+            <g class="run-node-mark">
+              {detail !== "blocks" && isActive(stage.is) && (
+                <circle class="run-pulse" cx="8" cy="8" r="7" />
+              )}
+              <path class="run-node-sign" d={sign} data-is={stage.is} />
+            </g>
           )}
+          {(detail === "names" || detail === "all") && <Words phase={phase} detail={detail} />}
         </g>
       </g>
     );
   },
 );
+
+function Words({ phase, detail }: { phase: SeenPhase; detail: Detail }) {
+  const { written, name, stage, elapsed } = phase;
+  const label = visibleLine(written);
+  const short = label.length > 8 ? `${label.slice(0, 7)}…` : label;
+  const tried = attemptWords(phase).replace("attempt ", "").replace(" of ", "/");
+  const isWhole = detail === "all";
+  return (
+    <>
+      <rect class="run-edge-mark" width="4" height={height - 18} y="9" rx="2" />
+      <text class="run-node-name" x="38" y="25">
+        <tspan class="run-node-id">{short}</tspan>
+        {isWhole && <tspan dx="7">{cut(visibleLine(name), 152 - short.length * 8)}</tspan>}
+      </text>
+      {isWhole && (
+        <text class="run-node-facts" x="38" y="44">
+          {[looks[stage.is].word, tried].filter((part) => part !== "").join(" · ")}
+        </text>
+      )}
+      {isWhole && elapsed !== undefined && (
+        <text class="run-node-time" x={width - 12} y="44" text-anchor="end">
+          {clock(elapsed)}
+        </text>
+      )}
+    </>
+  );
+}
 
 export const nodeId = (phase: string): string => `phase-${phase}`;

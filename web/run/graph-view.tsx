@@ -12,6 +12,7 @@ import { box, type Drawing, type Edge, type Point, shapeOf } from "./shape.ts";
 import { still } from "./still.ts";
 import { useDrawing } from "./use-drawing.ts";
 import { useViewport } from "./use-viewport.ts";
+import { isIn } from "./viewport.ts";
 import { type Arrow, walked } from "./walk.ts";
 
 export interface GraphViewProps {
@@ -85,6 +86,7 @@ export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
                     critical={critical.has(phase.id)}
                     selected={phase.id === selected}
                     current={phase.id === firstStop}
+                    detail={isIn(at, box, look.sight) ? look.detail : "out of sight"}
                     onOpen={onOpen}
                   />
                 )

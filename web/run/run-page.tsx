@@ -7,6 +7,7 @@ import { unwatched } from "../../src/core/plan/run-watch.ts";
 import type { Api } from "../api.ts";
 import { nodeId } from "./graph-node.tsx";
 import { GraphView } from "./graph-view.tsx";
+import { isLeftAlone, timeIn } from "./left-alone.ts";
 import { PhaseList } from "./phase-list.tsx";
 import { PhasePanel } from "./phase-panel.tsx";
 import { countedStages, looks, type StageName } from "./phase-words.ts";
@@ -27,11 +28,14 @@ export interface RunPageProps {
   readonly api: Api;
   /** A past moment is shown: nothing of it goes on. */
   readonly past: boolean;
+  /** Somebody's session is open. */
+  readonly held: boolean;
   readonly budgets: Budgets;
   onPhase(id: string | undefined): void;
 }
 
-export function RunPage({ board, runId, phase, now, api, past, budgets, onPhase }: RunPageProps) {
+export function RunPage(props: RunPageProps) {
+  const { board, runId, phase, api, past, held, budgets, onPhase } = props;
   const isPhone = useNarrow(700);
   const [chosen, setChosen] = useState<"graph" | "list">();
   const [only, setOnly] = useState<StageName>();
@@ -44,8 +48,9 @@ export function RunPage({ board, runId, phase, now, api, past, budgets, onPhase 
     return <p class="run-empty card">No run of that name was begun here.</p>;
   }
   const { watch = unwatched, stories = [] } = board.runs[runId] ?? {};
+  const now = timeIn(run, held, board, props.now);
   const view = viewRun(run, watch, now);
-  const phases = seenPhases(run, view.phases, now);
+  const phases = seenPhases(run, view.phases, now, isLeftAlone(run, held));
   const opened = phases.find(({ id }) => id === phase);
   const shown = chosen ?? (isPhone ? "list" : "graph");
   const stages = countedStages(phases);

@@ -13,8 +13,8 @@ const plan: PhaseOf[] = [
 ];
 type Story = ReturnType<typeof watchedRun>;
 const now = (seconds: number): number => Date.parse(moment(seconds));
-const seenIn = (story: Story, seconds: number): readonly SeenPhase[] =>
-  seenPhases(story.run(), story.view(seconds).phases, now(seconds));
+const seenIn = (story: Story, seconds: number, left = false): readonly SeenPhase[] =>
+  seenPhases(story.run(), story.view(seconds).phases, now(seconds), left);
 const limited = (until: string) =>
   ({
     type: "attempt-parked",
@@ -27,6 +27,15 @@ const limited = (until: string) =>
   }) as const;
 
 describe("a phase, as the page shows it,", () => {
+  it("is nobody's, once whoever was at work on it is gone: it does not go on looking busy", () => {
+    const story = watchedRun(plan).at(1, begin("a", 1));
+    expect(seenIn(story, 5)[0]?.stage.is).toBe("working");
+    expect(seenIn(story, 5, true).map(({ stage }) => stage.is)).toEqual([
+      "held",
+      ...Array<string>(3).fill("waiting"),
+    ]);
+  });
+
   it("is parked as long as the account of its agent is", () => {
     const story = watchedRun(plan)
       .at(1, begin("a"))

@@ -2,6 +2,8 @@
 import { momentOf } from "../../src/core/plan/moment.ts";
 import type { PlanRun } from "../../src/core/plan/progress.ts";
 import type { PhaseStage, PhaseView } from "../../src/core/plan/run-view.ts";
+import { goOn } from "./left-alone.ts";
+import { isActive } from "./phase-words.ts";
 
 export type Stage =
   | PhaseStage
@@ -12,16 +14,23 @@ export interface SeenPhase extends Omit<PhaseView, "stage"> {
   readonly stage: Stage;
 }
 
-/** `phases`: of a view of the run, in the run's order. */
+/** `phases`: of a view of the run, in the run's order; `left`: nobody is at work on it. */
 export const seenPhases = (
   run: PlanRun,
   phases: readonly PhaseView[],
   now: number,
+  left: boolean,
 ): readonly SeenPhase[] =>
   phases.map((phase, at) => {
-    const stage = heldStage(run, at, phase.stage, now);
+    const stage =
+      left && isActive(phase.stage.is) ? leftStage(run) : heldStage(run, at, phase.stage, now);
     return stage ? { ...phase, stage } : phase;
   });
+
+const leftStage = (run: PlanRun): Stage => ({
+  is: "held",
+  message: `autodev was ended while it was at work on it; it goes on with: ${goOn(run)}`,
+});
 
 function heldStage(run: PlanRun, at: number, stage: PhaseStage, now: number): Stage | undefined {
   if (stage.is !== "ready" && stage.is !== "retrying") return undefined;

@@ -7,6 +7,7 @@ import type { Api } from "../api.ts";
 import { Text } from "../text.tsx";
 import { Gantt } from "./gantt.tsx";
 import { rangeOf, rowsOf, sessionRows } from "./gantt-rows.ts";
+import { timeIn } from "./left-alone.ts";
 import { SpendView } from "./spend-view.tsx";
 import { spendOfSessions } from "./spending.ts";
 import "./run.css";
@@ -19,11 +20,14 @@ export interface TimelinePageProps {
   readonly now: number;
   readonly api: Api;
   readonly past: boolean;
+  /** Somebody's session is open. */
+  readonly held: boolean;
   readonly budgets: Budgets;
   onPhase(run: string, phase: string): void;
 }
 
-export function TimelinePage({ board, runId, now, budgets, onPhase }: TimelinePageProps) {
+export function TimelinePage(props: TimelinePageProps) {
+  const { board, runId, held, budgets, onPhase } = props;
   const isFlow = runId === "flow";
   const run = isFlow ? undefined : runOn(board, runId);
   const { stories = [], spend = nothingSpentYet } = board.runs[runId] ?? {};
@@ -33,6 +37,7 @@ export function TimelinePage({ board, runId, now, budgets, onPhase }: TimelinePa
     [isFlow, sessions, spend],
   );
   if (!run && !isFlow) return <p class="run-empty card">No run of that name was begun here.</p>;
+  const now = run ? timeIn(run, held, board, props.now) : props.now;
   const rows = run ? rowsOf(run, stories, now) : sessionRows(sessions, now);
   return (
     <div class="run-page">

@@ -23,7 +23,6 @@ export function TranscriptTab({ api, which, live }: TranscriptTabProps) {
   const end = useStickToEnd(said);
   const [shown, setShown] = useState(atOnce);
   if (!said) {
-    if (live && trouble?.code === "not-found") return <Quiet>Nothing was said yet.</Quiet>;
     return trouble ? (
       <Unavailable what="the transcript" trouble={trouble} onAgain={again} />
     ) : (
@@ -90,8 +89,7 @@ function useTranscript(api: Api, which: Which, live: boolean): Transcript {
             return { said: first && from > 0 ? { ...more, isCut: true } : more };
           });
         } else setState(({ said }) => ({ ...(said && { said }), trouble: got.trouble }));
-        // Somebody who has just begun has said nothing yet: there is no file before the first word.
-        if (!got.ok && first && !goesOn.current) return;
+        if (!got.ok && first) return;
       }
       if (goesOn.current) timer = setTimeout(() => void look(), everyMs);
     };

@@ -6,10 +6,14 @@ import type { RefObject } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { box, type Drawing, type Point } from "./shape.ts";
 import {
+  around,
   type Detail,
   detailAt,
   fitted,
+  isWithin,
   panned,
+  type Region,
+  regionSeen,
   revealing,
   type Size,
   type Viewport,
@@ -20,6 +24,8 @@ export interface Look {
   readonly frame: RefObject<SVGSVGElement | null>;
   readonly canvas: RefObject<SVGGElement | null>;
   readonly detail: Detail;
+  /** What is worth being drawn in detail: what is seen, and a little around it. */
+  readonly sight: Region;
   fit(): void;
   zoom(factor: number): void;
   reveal(middle: Point): void;
@@ -31,7 +37,8 @@ export function useViewport(drawing: Drawing | undefined): Look {
   const view = useRef<Viewport>({ x: 0, y: 0, scale: 1 });
   /** Somebody has chosen what to look at: it is not taken from him when the window changes. */
   const chosen = useRef(false);
-  const [detail, setDetail] = useState<Detail>("all");
+  const [detail, setDetail] = useState<Detail>("blocks");
+  const [sight, setSight] = useState<Region>(nowhere);
 
   const show = useCallback((next: Viewport): void => {
     view.current = next;
@@ -40,6 +47,11 @@ export function useViewport(drawing: Drawing | undefined): Look {
       `translate(${next.x.toFixed(2)} ${next.y.toFixed(2)}) scale(${next.scale.toFixed(4)})`,
     );
     setDetail(detailAt(next.scale));
+    const seen = frame.current && regionSeen(next, sizeOf(frame.current));
+    if (!seen) return;
+    setSight((before) =>
+      isWithin(seen, before) && before.width <= seen.width * 4 ? before : around(seen),
+    );
   }, []);
   const fit = useCallback((): void => {
     chosen.current = false;
@@ -73,8 +85,10 @@ export function useViewport(drawing: Drawing | undefined): Look {
     };
   }, [drawing]);
 
-  return { frame, canvas, detail, fit, zoom, reveal };
+  return { frame, canvas, detail, sight, fit, zoom, reveal };
 }
+
+const nowhere: Region = { x: 0, y: 0, width: 0, height: 0 };
 
 const sizeOf = (element: Element): Size => element.getBoundingClientRect();
 

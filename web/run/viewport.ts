@@ -67,4 +67,33 @@ export type Detail = "all" | "names" | "blocks";
 export const detailAt = (scale: number): Detail =>
   scale >= 0.7 ? "all" : scale >= 0.3 ? "names" : "blocks";
 
+/** A part of the drawing, in its own measure. */
+export interface Region extends Size, Point {}
+
+export const regionSeen = ({ x, y, scale }: Viewport, frame: Size): Region => ({
+  x: -x / scale,
+  y: -y / scale,
+  width: frame.width / scale,
+  height: frame.height / scale,
+});
+
+/** With half of it on each side: whoever moves a little sees what is drawn already. */
+export const around = ({ x, y, width, height }: Region): Region => ({
+  x: x - width / 2,
+  y: y - height / 2,
+  width: width * 2,
+  height: height * 2,
+});
+
+export const isWithin = (inner: Region, outer: Region): boolean =>
+  inner.x >= outer.x &&
+  inner.y >= outer.y &&
+  inner.x + inner.width <= outer.x + outer.width &&
+  inner.y + inner.height <= outer.y + outer.height;
+
+/** Whether anything of a box around `middle` lies in the region. */
+export const isIn = (middle: Point, box: Size, { x, y, width, height }: Region): boolean =>
+  Math.abs(middle.x - (x + width / 2)) <= (box.width + width) / 2 &&
+  Math.abs(middle.y - (y + height / 2)) <= (box.height + height) / 2;
+
 const clamped = (scale: number): number => Math.min(closest, Math.max(farthest, scale));

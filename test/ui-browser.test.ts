@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)("the dashboard in a browser", { timeout: patience }
     await eventually("the other page lets go of it", async () => {
       return (await other.page.locator("[data-need]:not([data-over=true])").count()) === 0;
     });
-    await terminal.until(/answered elsewhere|B\)|Answer/i);
+    await terminal.until(/B, answered by \S+/);
     expect((await terminal.ended).code).toBe(0);
     for (const { page } of [one, other]) {
       await page.getByRole("article", { name: "Run A feature" }).getByText("3/3").waitFor();
@@ -175,6 +175,35 @@ describe.skipIf(!hasBrowser)("the dashboard in a browser", { timeout: patience }
     for (const phase of ["2", "3"]) run.open(phase);
     await card.getByText("3/3").waitFor();
     expectComplete(await run.ended);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it("says so when nobody is at work any more, and goes on with whoever goes on", async () => {
+    const repo = makeBuildRepo(three);
+    const run = await underWay(repo);
+    const { url } = await serve(repo.root);
+    const { page, complaints, close } = await view(url);
+    await said(page, "At work on 1 phase");
+    process.kill(run.pid, "SIGKILL");
+    await run.ended;
+    await said(page, "Nobody is at work on it");
+    await said(page, `autodev build ${plan}`);
+    await link(page, "Graph");
+    await page.getByRole("button", { name: /^Phase 1 Groundwork, needs you/ }).waitFor();
+    await screenshot(page, "left-alone");
+    expectComplete(await build(repo, [], { agent: working }));
+    await page.getByRole("button", { name: /^Phase 3 Roof, complete/ }).waitFor();
+    // A run of another plan takes its place; the first one can still be looked at.
+    repo.write(plan, planOf([{ id: "9", name: "Garden" }]).replace("# A feature", "# A garden"));
+    repo.git("commit", "--all", "--quiet", "--message=another plan");
+    expectComplete(await build(repo, ["--fresh"], { agent: working }));
+    await link(page, "Now");
+    await page.getByRole("article", { name: "Run A garden" }).getByText("1/1").waitFor();
+    await page.getByRole("article", { name: "Run A feature" }).getByText("3/3").waitFor();
+    await page.getByRole("article", { name: "Run A garden" }).getByRole("link").first().click();
+    await page.getByRole("combobox", { name: "Run" }).selectOption({ index: 1 });
+    await page.getByRole("button", { name: /^Phase 3 Roof, complete/ }).waitFor();
     expect(complaints).toEqual([]);
     await close();
   });

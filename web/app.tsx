@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { usualBudgets } from "../src/core/agent/budget.ts";
 import { type Board, runsOn } from "../src/core/board/board.ts";
 import type { RecordedEvent } from "../src/core/event.ts";
+import { withAnswers } from "../src/core/evolve.ts";
 import { momentOf } from "../src/core/plan/moment.ts";
 import { apiOf } from "./api.ts";
 import { FlowPage } from "./flow/flow-page.tsx";
@@ -19,6 +20,7 @@ import { useElsewhere } from "./now/use-elsewhere.ts";
 import { verdictOf } from "./now/verdict.ts";
 import { Refused } from "./refused.tsx";
 import { hashOf, type Place, type Route, routeOf } from "./route.ts";
+import { RunChoice } from "./run/run-choice.tsx";
 import { RunPage } from "./run/run-page.tsx";
 import { TimelinePage } from "./run/timeline-page.tsx";
 import { nothingSeen, openSource, type Seen } from "./source.ts";
@@ -30,7 +32,8 @@ export function App({ token }: { token: string }) {
   const [route, go] = useRoute();
   const { project, at } = route;
   const api = useMemo(() => apiOf(token, project), [token, project]);
-  const [seen, said] = useSource(api);
+  const [known, said] = useSource(api);
+  const seen = useMemo(() => answered(known), [known]);
   const [helps, setHelps] = useState(false);
   const [dark, setDark] = useState(isDark);
   const now = useNow(seen.ahead);
@@ -51,6 +54,9 @@ export function App({ token }: { token: string }) {
   const open = (place: Place): void => go(routeTo(place, route));
   const choose = (key: string): void => go({ view: "now", project: key });
   const runId = newestRun(route, board);
+  const graphId = runId === "flow" ? board && runsOn(board)[0]?.id : runId;
+  // Skills work in sessions too: where no plan was run, those are what time was spent on.
+  const timelineId = runId ?? (board && board.flow.sessions.length > 0 ? "flow" : undefined);
   const seek = (seq: number): void =>
     go({ ...route, at: Math.max(1, Math.min(head, seq)) }, "replace");
   // Whoever opens the history looks at its end first.
@@ -76,8 +82,8 @@ export function App({ token }: { token: string }) {
   useKeys({
     "g n": () => open({ view: "now" }),
     "g f": () => open({ view: "flow" }),
-    "g r": () => open({ view: "run", ...(runId !== undefined && { run: runId }) }),
-    "g t": () => open({ view: "timeline", ...(runId !== undefined && { run: runId }) }),
+    "g r": () => open({ view: "run", ...(graphId !== undefined && { run: graphId }) }),
+    "g t": () => open({ view: "timeline", ...(timelineId !== undefined && { run: timelineId }) }),
     "g h": () => open({ view: "history" }),
     h: () => {
       if (past) leave();
@@ -110,7 +116,7 @@ export function App({ token }: { token: string }) {
     <>
       <Frame
         view={route.view}
-        places={placesOf(runId)}
+        places={placesOf(graphId, timelineId)}
         {...{ to, needs, project, choose, dark, turn }}
         link={seen.link}
         projects={seen.projects}
@@ -194,35 +200,53 @@ function Shown({
     case "run":
       if (runId === undefined) return <NoRun />;
       return (
-        <RunPage
-          {...{ board, runId, now, api, past, held, budgets }}
-          {...(route.phase !== undefined && { phase: route.phase })}
-          onPhase={(phase) =>
-            go(routeTo({ view: "run", run: runId, ...(phase !== undefined && { phase }) }, route))
-          }
-        />
+        <>
+          <RunChoice
+            {...{ board, runId, now }}
+            choose={(run) => go(routeTo({ view: "run", run }, route))}
+          />
+          <RunPage
+            {...{ board, runId, now, api, past, held, budgets }}
+            {...(route.phase !== undefined && { phase: route.phase })}
+            onPhase={(phase) =>
+              go(routeTo({ view: "run", run: runId, ...(phase !== undefined && { phase }) }, route))
+            }
+          />
+        </>
       );
-    case "timeline":
-      if (runId === undefined) return <NoRun />;
+    case "timeline": {
+      const id = runId ?? (board.flow.sessions.length > 0 ? "flow" : undefined);
+      if (id === undefined) return <NoRun />;
       return (
-        <TimelinePage
-          {...{ board, runId, now, api, past, held, budgets }}
-          onPhase={(run, phase) => go(routeTo({ view: "run", run, phase }, route))}
-        />
+        <>
+          <RunChoice
+            {...{ board, now }}
+            runId={id}
+            withFlow
+            choose={(run) => go(routeTo({ view: "timeline", run }, route))}
+          />
+          <TimelinePage
+            {...{ board, now, api, past, held, budgets }}
+            runId={id}
+            onPhase={(run, phase) => go(routeTo({ view: "run", run, phase }, route))}
+          />
+        </>
       );
+    }
     case "history":
       if (board.seq === 0) return <Empty />;
       return <HistoryPage around={around} at={route.at ?? board.seq} now={now} go={seek} />;
   }
 }
 
-const placesOf = (run: string | undefined) => {
+const placesOf = (run: string | undefined, timeline: string | undefined) => {
   const ofRun = run === undefined ? {} : { run };
+  const ofTime = timeline === undefined ? {} : { run: timeline };
   return [
     { place: { view: "now" }, name: "Now", keys: "g n" },
     { place: { view: "flow" }, name: "Flow", keys: "g f" },
     { place: { view: "run", ...ofRun }, name: "Graph", keys: "g r" },
-    { place: { view: "timeline", ...ofRun }, name: "Timeline", keys: "g t" },
+    { place: { view: "timeline", ...ofTime }, name: "Timeline", keys: "g t" },
     { place: { view: "history" }, name: "History", keys: "g h" },
   ] as const;
 };
@@ -278,6 +302,14 @@ function useSource(api: ReturnType<typeof apiOf>): [Seen, string] {
     return () => source.close();
   }, [api]);
   return [seen, said];
+}
+
+/** An answer counts from the moment that somebody gives it, wherever he does. */
+function answered(seen: Seen): Seen {
+  const { board, answers } = seen;
+  if (!board || !answers) return seen;
+  const state = withAnswers(board.state, () => new Map(Object.entries(answers)));
+  return { ...seen, board: { ...board, state } };
 }
 
 function spoken(event: RecordedEvent): string[] {

@@ -13,6 +13,7 @@ import type {
   SeenProject,
   StreamMessage,
 } from "../src/core/board/wire.ts";
+import type { Answer } from "../src/core/decision.ts";
 import type { RecordedEvent } from "../src/core/event.ts";
 import { watchNews } from "../src/core/plan/run-watch.ts";
 import type { Api, Trouble } from "./api.ts";
@@ -32,6 +33,8 @@ export interface Seen {
   readonly told?: Pick<BoardAnswer, "budgets" | "flows"> & { readonly began: string };
   readonly projects: readonly SeenProject[];
   readonly holder?: SeenHolder;
+  /** Given, but not recorded yet. */
+  readonly answers?: Readonly<Record<string, Answer>>;
   /** What has happened last, oldest first. */
   readonly recent: readonly RecordedEvent[];
   /** How far the server's clock is ahead of ours, in milliseconds. */
@@ -172,10 +175,10 @@ export function openSource(api: Api, listener: Listener): Source {
         events.push(...message.data);
         return show({});
       case "pulse": {
-        const { now, holder } = message.data;
+        const { now, holder, answers } = message.data;
         const ahead = Date.parse(now) - Date.now();
-        const { holder: _, ...rest } = seen;
-        seen = { ...rest, ...(holder && { holder }) };
+        const { holder: _, answers: __, ...rest } = seen;
+        seen = { ...rest, ...(holder && { holder }), ...(answers && { answers }) };
         // A clock that is set anew for every delay of the network would tremble.
         return show(Math.abs(ahead - seen.ahead) > 750 ? { ahead } : {});
       }

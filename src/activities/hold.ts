@@ -9,9 +9,9 @@ import {
   currentRun,
   evolve,
   nothingYet,
-  openDecisions,
   type ProjectState,
   renderedStateFile,
+  withAnswers,
 } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import { evolveCourse } from "../core/flow/course.ts";
@@ -108,25 +108,16 @@ export function look(project: Project): Result<Look> {
   const { state, head, rendered } = folded.value;
   const found = find(project, folded.value);
   if (!found.ok) return found;
-  return succeed({ state: withAnswers(state, project.store), head, rendered, ...found.value });
+  const told = withAnswers(state, () => project.store.answers());
+  return succeed({ state: told, head, rendered, ...found.value });
 }
 
 /** Only what the journal says: a state file that cannot be read is in nobody's way here. */
 export function readState(project: Project): Result<ProjectState> {
   const folded = fold(project.store);
-  return folded.ok ? succeed(withAnswers(folded.value.state, project.store)) : folded;
-}
-
-/** What people have answered counts at once, even before the holder has recorded it. */
-function withAnswers(state: ProjectState, store: Store): ProjectState {
-  const open = openDecisions(state);
-  if (open.length === 0) return state;
-  const answers = store.answers();
-  const answered = open.flatMap((decision) => {
-    const answer = answers.get(decision.id);
-    return answer ? [[decision.id, { ...decision, answer }] as const] : [];
-  });
-  return { ...state, decisions: { ...state.decisions, ...Object.fromEntries(answered) } };
+  return folded.ok
+    ? succeed(withAnswers(folded.value.state, () => project.store.answers()))
+    : folded;
 }
 
 export async function hold(project: Project, command: string): Promise<Result<Held>> {

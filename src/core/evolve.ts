@@ -2,7 +2,7 @@
  * State is the fold of events: `events.reduce(evolve, nothingYet)`. This file only dispatches
  * to the nouns; it imports schemas as types alone, so that a page can run the same fold.
  */
-import { type Decision, isOpen, keyDecisionLine } from "./decision.ts";
+import { type Answer, type Decision, isOpen, keyDecisionLine } from "./decision.ts";
 import type { RecordedEvent } from "./event.ts";
 import { type Course, confirmedBy, evolveCourse } from "./flow/course.ts";
 import { evolveFlow } from "./flow/evolve.ts";
@@ -102,6 +102,22 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
       };
     }
   }
+}
+
+/** What people have answered counts at once, even before whoever holds the project has recorded it. */
+export function withAnswers(
+  state: ProjectState,
+  given: () => ReadonlyMap<string, Answer>,
+): ProjectState {
+  const open = openDecisions(state);
+  if (open.length === 0) return state;
+  const answers = given();
+  const answered = open.flatMap((decision) => {
+    const answer = answers.get(decision.id);
+    return answer ? [[decision.id, { ...decision, answer }] as const] : [];
+  });
+  if (answered.length === 0) return state;
+  return { ...state, decisions: { ...state.decisions, ...Object.fromEntries(answered) } };
 }
 
 const knownAndStanding = (decision: Decision | undefined): boolean =>

@@ -70,6 +70,8 @@ const areas: Record<
     mayImport: ["core", "project", "dashboard"],
     packages: ["node:"],
   },
+  /** The page: whatever it decides, it decides by what core has. */
+  web: { is: /^web\//, mayImport: ["core", "web"], packages: ["preact"] },
   testing: {
     is: /^src\/testing\//,
     mayImport: ["core", "contract", "testing"],
@@ -139,7 +141,8 @@ const withoutComments = (source: string): string =>
 function sourcesUnder(folder: string): Map<string, string> {
   const sources = new Map<string, string>();
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
-    if (!entry.isFile() || !entry.name.endsWith(".ts") || entry.name.endsWith(".test.ts")) continue;
+    const isSource = /\.tsx?$/.test(entry.name) && !/\.(?:test|d)\.ts$/.test(entry.name);
+    if (!entry.isFile() || !isSource) continue;
     const full = join(entry.parentPath, entry.name);
     sources.set(relative(root, full).replaceAll("\\", "/"), readFileSync(full, "utf8"));
   }
@@ -147,7 +150,7 @@ function sourcesUnder(folder: string): Map<string, string> {
 }
 
 describe("the architecture", () => {
-  const sources = sourcesUnder(join(root, "src"));
+  const sources = new Map(["src", "web"].flatMap((name) => [...sourcesUnder(join(root, name))]));
 
   it("holds: nobody imports what he may not", () => {
     expect(violations(sources)).toEqual([]);
@@ -156,6 +159,8 @@ describe("the architecture", () => {
   it.each([
     ["a disk in core", "src/core/flow/flow.ts", 'import * as fs from "node:fs";'],
     ["a store in core", "src/core/evolve.ts", 'import { sha256 } from "../stores/file.ts";'],
+    ["a disk in the page", "web/source.ts", 'import * as fs from "node:fs";'],
+    ["a door in the page", "web/api.ts", 'import { guard } from "../src/dashboard/guard.ts";'],
     ["a clock in core", "src/core/decision.ts", "export const now = () => Date.now();"],
     [
       "an adapter in a door",

@@ -292,6 +292,7 @@ const stories: Readonly<Record<string, Story>> = {
   },
   "docs/verification.md": { start: "a run that is complete" },
   "docs/guides/agents.md": { start: "an empty folder" },
+  "docs/guides/dashboard.md": { start: "a project" },
   "docs/guides/inside-your-agent.md": { start: "a project that nobody trusts yet" },
   "docs/guides/write-a-plan.md": {
     start: "an empty folder",
@@ -359,6 +360,16 @@ const rules: readonly Rule[] = [
       const options =
         script === "torture" ? ["tier", "only", "seed", "json"] : ["short", "only", "json"];
       for (const [, option] of args.matchAll(/--(\w+)/g)) expect(options).toContain(option);
+    },
+  },
+  {
+    is: /^autodev ui((?: --\S+(?: \d+)?)*)$/,
+    why: "it serves until it is ended, as test/ui.test.ts has it: its options are looked at",
+    holds([, options = ""]) {
+      const known = commandTable.find(({ name }) => name === "ui")?.options ?? [];
+      for (const [option] of options.matchAll(/--[\w-]+/g)) {
+        expect(known.map(({ flags }) => flags.split(" ")[0])).toContain(option);
+      }
     },
   },
   {

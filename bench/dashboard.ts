@@ -71,6 +71,7 @@ async function* underLoad(
   const load = recording(held, seconds);
   const memory = memoryOf(server.process, warmUp * 1000);
   const touches = await touchUntil(page, load.over);
+  const recorded = await load.over;
   const grown = memory.end();
   await until(() => watchers.every(({ last }) => last() >= held.head.seq), 10_000);
   const missed = watchers.filter(({ gaps, last }) => gaps() > 0 || last() < held.head.seq).length;

@@ -49,8 +49,10 @@ const areas: Record<
     packages: ["node:"],
   },
   project: {
-    is: /^src\/project\.ts$/,
-    mayImport: "core contract format single exec store activity agent tracker engine".split(" "),
+    is: /^src\/project(?:\.ts$|\/)/,
+    mayImport: "core contract format single exec store activity agent tracker engine project".split(
+      " ",
+    ),
     packages: ["node:"],
   },
   cli: {

@@ -101,6 +101,7 @@ describe("the public names", () => {
         "watchEvents",
         "watchNews",
         "whereabouts",
+        "withAnswers",
         "writeSuperplan",
       ]
     `);

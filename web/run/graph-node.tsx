@@ -60,7 +60,9 @@ export const GraphNode = still<GraphNodeProps>(
               <path class="run-node-sign" d={sign} data-is={stage.is} />
             </g>
           )}
-          {(detail === "names" || detail === "all") && <Words phase={phase} detail={detail} />}
+          {detail !== "blocks" && detail !== "out of sight" && (
+            <Words phase={phase} detail={detail} />
+          )}
         </g>
       </g>
     );
@@ -78,7 +80,7 @@ function Words({ phase, detail }: { phase: SeenPhase; detail: Detail }) {
       <rect class="run-edge-mark" width="4" height={height - 18} y="9" rx="2" />
       <text class="run-node-name" x="38" y="25">
         <tspan class="run-node-id">{short}</tspan>
-        {isWhole && <tspan dx="7">{cut(visibleLine(name), 152 - short.length * 8)}</tspan>}
+        {detail !== "ids" && <tspan dx="7">{cut(visibleLine(name), room(short, isWhole))}</tspan>}
       </text>
       {isWhole && (
         <text class="run-node-facts" x="38" y="44">
@@ -93,5 +95,9 @@ function Words({ phase, detail }: { phase: SeenPhase; detail: Detail }) {
     </>
   );
 }
+
+/** For the name, in widths of the smaller letters. */
+const room = (id: string, isWhole: boolean): number =>
+  isWhole ? 152 - id.length * 8 : 108 - id.length * 9;
 
 export const nodeId = (phase: string): string => `phase-${phase}`;

@@ -61,11 +61,11 @@ export function revealing(view: Viewport, middle: Point, size: Size, frame: Size
   });
 }
 
-export type Detail = "all" | "names" | "blocks";
+export type Detail = "all" | "names" | "ids" | "blocks";
 
 /** Text that nobody could read is not drawn. */
 export const detailAt = (scale: number): Detail =>
-  scale >= 0.7 ? "all" : scale >= 0.3 ? "names" : "blocks";
+  scale >= 0.75 ? "all" : scale >= 0.5 ? "names" : scale >= 0.3 ? "ids" : "blocks";
 
 /** A part of the drawing, in its own measure. */
 export interface Region extends Size, Point {}

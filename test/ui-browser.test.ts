@@ -30,7 +30,7 @@ import {
   working,
 } from "./build-rig.ts";
 import { makeFlowProject } from "./flow-rig.ts";
-import { atTerminal, eventually, type Repo, sleep } from "./rig.ts";
+import { atTerminal, eventually, makeRepo, type Repo, repoAt, sleep } from "./rig.ts";
 
 const patience = 120_000;
 
@@ -310,6 +310,37 @@ describe.skipIf(!hasBrowser)("the dashboard in a browser", { timeout: patience }
       expect(complaints).toEqual([]);
       await close();
     }
+  });
+
+  it("gathers what needs a person in all repositories of a suite, and answers it there", async () => {
+    const member = makeBuildRepo(three);
+    const suite = makeRepo({});
+    for (const name of ["api", "web"]) {
+      const add = ["submodule", "--quiet", "add", member.root, name];
+      suite.git("-c", "protocol.file.allow=always", ...add);
+    }
+    suite.git("commit", "--quiet", "--all", "--message=parts");
+    const api = repoAt(suite.at("api"));
+    api.write("notes.txt", "not committed\n");
+    expect((await build(api, [], { agent: working })).code).toBe(3);
+    const { url } = await serve(suite.root);
+    const { page, complaints, close } = await view(url);
+    const need = page.locator("[data-need]");
+    await need.getByText("api", { exact: true }).waitFor();
+    await screenshot(page, "suite");
+    await expectAccessible(page, "a suite");
+    await need.locator("button[data-key=B]").click();
+    await eventually("it is answered there", async () => {
+      const [decision] = await api.decisions();
+      return decision?.answer === "B";
+    });
+    await page.getByRole("combobox", { name: "Repository" }).selectOption("web");
+    await said(page, "Nothing has been run here yet");
+    expectComplete(await build(api, [], { agent: working }));
+    await page.getByRole("combobox", { name: "Repository" }).selectOption("api");
+    await page.getByRole("article", { name: "Run A feature" }).getByText("3/3").waitFor();
+    expect(complaints).toEqual([]);
+    await close();
   });
 
   it("is fit for everybody, light and dark, from a phone to a wide screen", async () => {

@@ -3,7 +3,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Board, blankBoard, evolveBoard } from "../core/board/board.ts";
-import type { RecordedEvent } from "../core/event.ts";
+import type { Event, RecordedEvent } from "../core/event.ts";
 import { initRepository, openProject, type Project } from "../project.ts";
 import type { Session } from "../store.ts";
 import { createCheckpoints } from "./checkpoints.ts";
@@ -69,20 +69,38 @@ async function openStore(project: Project): Promise<Session> {
   }
 }
 
-async function record(project: Project, count: number): Promise<void> {
+const chosen = (at: number): Event => ({
+  type: "sections-chosen",
+  sections: at % 2 ? "full" : "pointer",
+});
+
+const record = (project: Project, count: number): Promise<void> =>
+  recordAll(
+    project,
+    Array.from({ length: count }, (_, at) => [chosen(at)]),
+  );
+
+/** A transition each. */
+async function recordAll(project: Project, all: readonly (readonly Event[])[]): Promise<void> {
   const opened = await openStore(project);
   let { seq } = opened.head;
-  for (let at = 0; at < count; at++) {
-    const event = { type: "sections-chosen", sections: at % 2 ? "full" : "pointer" } as const;
-    const head = await opened.append(seq, {
-      at: project.world.now(),
-      run: "flow",
-      events: [event],
-    });
+  for (const events of all) {
+    const head = await opened.append(seq, { at: project.world.now(), run: "flow", events });
     if (!head.ok) throw new Error(head.failure.message);
     ({ seq } = head.value);
   }
   await opened.release();
+}
+
+/** Every other line of it; what is returned puts them back. */
+function damage(project: Project): () => void {
+  const folder = path.join(project.root, ".git/autodev/journal/0000");
+  const segment = path.join(folder, fs.readdirSync(folder).sort()[0] ?? "");
+  const whole = fs.readFileSync(segment);
+  const lines = whole.toString().split("\n");
+  const damaged = lines.map((line, at) => (at % 2 ? "x".repeat(line.length) : line));
+  fs.writeFileSync(segment, damaged.join("\n"));
+  return () => fs.writeFileSync(segment, whole);
 }
 
 function eventsIn(project: Project): RecordedEvent[] {
@@ -141,16 +159,11 @@ describe("a feed", () => {
       happened: (events) => heard.push(...events.map(({ seq }) => seq)),
       anew: () => heard.push("anew"),
     };
-    const folder = path.join(project.root, ".git/autodev/journal/0000");
-    const segment = path.join(folder, fs.readdirSync(folder).sort()[0] ?? "");
-    const whole = fs.readFileSync(segment);
-    const lines = whole.toString().split("\n");
-    const damaged = lines.map((line, at) => (at % 2 ? "x".repeat(line.length) : line));
-    fs.writeFileSync(segment, damaged.join("\n"));
+    const mend = damage(project);
     expect(openFeed(project).look()?.code).toBe("journal-damaged");
     expect(feed.look()?.code).toBe("journal-damaged");
     expect(feed.board.seq).toBe(4);
-    fs.writeFileSync(segment, whole);
+    mend();
     expect(feed.look()).toBeUndefined();
     expect(heard).toEqual([]);
     await record(project, 1);
@@ -171,6 +184,71 @@ describe("a feed", () => {
     expect(anew).toBe(1);
     expect(feed.board.seq).toBe(2);
     expect(feed.board).toEqual(folded(eventsIn(project), 2));
+  });
+
+  it("begins anew when a journal that was damaged is gone", async () => {
+    const project = makeProject();
+    await record(project, 4);
+    const feed = openFeed(project);
+    feed.look();
+    const heard: string[] = [];
+    feed.listener = { happened: () => heard.push("events"), anew: () => heard.push("anew") };
+    damage(project);
+    expect(feed.look()?.code).toBe("journal-damaged");
+    fs.rmSync(path.join(project.root, ".git/autodev"), { recursive: true });
+    expect(feed.look()).toBeUndefined();
+    expect([feed.board, heard]).toEqual([blankBoard, ["anew"]]);
+    expect(feed.look()).toBeUndefined();
+    await record(project, 1);
+    feed.look();
+    expect([feed.board.seq, heard]).toEqual([1, ["anew", "events"]]);
+  });
+
+  it.each(["decision-asked", "state-file-adopted"])(
+    "tells of a %s that lacks everything, and shows what was before it",
+    async (type) => {
+      const project = makeProject();
+      await record(project, 2);
+      await recordAll(project, [[{ type } as Event]]);
+      await record(project, 1);
+      const feed = openFeed(project);
+      const heard: number[] = [];
+      feed.listener = {
+        happened: (events) => heard.push(...events.map(({ seq }) => seq)),
+        anew: () => heard.push(0),
+      };
+      for (let times = 0; times < 3; times++) {
+        const trouble = feed.look();
+        expect(trouble?.code).toBe("journal-damaged");
+        expect(trouble?.message).toContain(`event 3 of the journal (${type})`);
+      }
+      expect([feed.board.seq, heard]).toEqual([2, [1, 2]]);
+    },
+  );
+
+  it("reads the whole of its past once, though it goes on all the time", async () => {
+    const project = makeProject();
+    await recordAll(
+      project,
+      Array.from({ length: 3 }, () => Array.from({ length: 1000 }, (_, at) => chosen(at))),
+    );
+    let tails = 0;
+    const tail = (): ReturnType<Project["store"]["tail"]> => {
+      tails++;
+      return project.store.tail();
+    };
+    const feed = openFeed({ ...project, store: { ...project.store, tail } });
+    feed.look();
+    expect(feed.events(0, 5, 5)).toMatchObject({ ok: true, value: { length: 5 } });
+    const before = tails;
+    for (let times = 1; times <= 3; times++) {
+      await record(project, 1);
+      feed.look();
+      const read = feed.events(10, 3000 + times, 5000);
+      const seqs = read.ok ? read.value.map(({ seq }) => seq) : [];
+      expect(seqs).toEqual(Array.from({ length: 2990 + times }, (_, at) => at + 11));
+    }
+    expect(tails).toBe(before);
   });
 
   it("outlives its project", async () => {

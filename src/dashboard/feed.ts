@@ -13,6 +13,7 @@ import { openDecisions } from "../core/evolve.ts";
 import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
 import { eventsOf, type Holder, type Project } from "../project.ts";
 import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
+import { keptForAWhile } from "./kept-events.ts";
 
 export interface Feed {
   readonly project: Project;
@@ -46,6 +47,8 @@ const holderMs = process.platform === "linux" ? 500 : 10_000;
 
 export function openFeed(project: Project): Feed {
   let tail = project.store.tail();
+  /** It has read nothing yet: what it tells next is the journal from its beginning. */
+  let isFresh = true;
   let board: Board = blankBoard;
   let began = "";
   let checkpoints: Checkpoints = createCheckpoints();
@@ -53,24 +56,38 @@ export function openFeed(project: Project): Feed {
   let trouble: Failure | undefined;
   let notBefore = 0;
   let held: { readonly holder: Holder | undefined; readonly until: number } | undefined;
-  /** As long as nobody needs the room: whoever looks at the past asks for much of it. */
-  let whole: WeakRef<readonly RecordedEvent[]> | undefined;
+  const whole = keptForAWhile();
 
   const beginAgain = (): void => {
     board = blankBoard;
     began = "";
     checkpoints = createCheckpoints();
     last = [];
-    whole = undefined;
+    whole.drop();
   };
-  const take = (events: readonly RecordedEvent[]): void => {
+  /** As far as they can be understood: what a person has written by hand may lack anything. */
+  const take = (events: readonly RecordedEvent[]): Taken => {
+    const taken: RecordedEvent[] = [];
+    let failure: Failure | undefined;
     for (const event of events) {
-      board = evolveBoard(board, event);
+      try {
+        board = evolveBoard(board, event);
+      } catch (error) {
+        failure = notUnderstood(event, error);
+        break;
+      }
       checkpoints.passed(board);
+      taken.push(event);
     }
-    began ||= events[0]?.at ?? "";
-    last = [...last, ...events.slice(-lastKept)].slice(-lastKept);
-    if (events.length > 0) whole = undefined;
+    began ||= taken[0]?.at ?? "";
+    last = [...last, ...taken.slice(-lastKept)].slice(-lastKept);
+    whole.extend(taken);
+    if (failure) readAgain();
+    return { taken, failure };
+  };
+  const readAgain = (): void => {
+    tail = project.store.tail();
+    isFresh = true;
   };
   const read = (): Failure | undefined => {
     // A folder that is gone has no journal either; what was seen of it is still worth showing.
@@ -79,24 +96,24 @@ export function openFeed(project: Project): Feed {
     }
     const grown = tail.next();
     if (!grown.ok) {
-      tail = project.store.tail();
+      readAgain();
       return grown.failure;
     }
     const { transitions, anew } = grown.value;
     const events = transitions.flatMap(eventsOf);
     // After trouble it is read from the beginning: what stands there may be what was read before.
-    const isAgain = !anew && board.seq > 0 && events[0]?.seq === 1;
+    const isAgain = !anew && board.seq > 0 && isFresh;
+    isFresh = false;
     const isSame = isAgain && continues(events);
-    const fresh = isSame ? events.filter(({ seq }) => seq > board.seq) : events;
     if (anew || (isAgain && !isSame)) {
       beginAgain();
-      take(events);
+      const { failure } = take(events);
       feed.listener?.anew();
-      return undefined;
+      return failure;
     }
-    take(fresh);
-    if (fresh.length > 0) feed.listener?.happened(fresh);
-    return undefined;
+    const { taken, failure } = take(isSame ? events.filter(({ seq }) => seq > board.seq) : events);
+    if (taken.length > 0) feed.listener?.happened(taken);
+    return failure;
   };
   const continues = (events: readonly RecordedEvent[]): boolean => {
     const known = last.at(-1);
@@ -104,12 +121,12 @@ export function openFeed(project: Project): Feed {
     return known === undefined || JSON.stringify(there) === JSON.stringify(known);
   };
   const all = (): Result<readonly RecordedEvent[]> => {
-    const kept = whole?.deref();
+    const kept = whole.get();
     if (kept) return succeed(kept);
     const read = project.store.tail().next();
     if (!read.ok) return read;
     const events = read.value.transitions.flatMap(eventsOf);
-    whole = new WeakRef(events);
+    whole.keep(events);
     return succeed(events);
   };
 
@@ -162,6 +179,19 @@ export function openFeed(project: Project): Feed {
     },
   };
   return feed;
+}
+
+interface Taken {
+  readonly taken: readonly RecordedEvent[];
+  /** Why it ends before the last of them. */
+  readonly failure: Failure | undefined;
+}
+
+function notUnderstood({ seq, type }: RecordedEvent, error: unknown): Failure {
+  const why = error instanceof Error ? error.message : String(error);
+  const what = `event ${seq} of the journal (${type}) cannot be understood: ${why}`;
+  return fail("journal-damaged", what, { hint: "autodev doctor tells what is wrong with it" })
+    .failure;
 }
 
 /** A disk that refuses is told of by `look`; here it is only not known. */

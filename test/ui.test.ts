@@ -706,16 +706,23 @@ describe("agents in a sandbox, and gates", () => {
     const looks = (who: string): string =>
       `ls -A "$XDG_CONFIG_HOME/autodev/ui" >> "$MAILBOX/${who}" 2>&1
        cat "$XDG_CONFIG_HOME"/autodev/ui/* >> "$MAILBOX/${who}" 2>/dev/null
+       cat "$HOME"/.config/chromium/History "$HOME"/.mozilla/x >> "$MAILBOX/${who}" 2>/dev/null
        echo looked >> "$MAILBOX/${who}"`;
     const repo = makeBuildRepo(vaguePhase, {
       ".autodev/config.yaml": config.replace(/^ *confined: false\n/m, ""),
     });
     const mailbox = makeMailbox();
     const opened = await ui(repo);
+    // Browsers keep addresses, with whatever stands in them.
+    const home = makeFolder("browsers");
+    for (const file of [".config/chromium/History", ".mozilla/x"]) {
+      fs.mkdirSync(path.dirname(path.join(home, file)), { recursive: true });
+      fs.writeFileSync(path.join(home, file), "http://127.0.0.1/#token=secret\n");
+    }
     const ran = await build(repo, ["--agent=mine", "--sandbox=required"], {
       agent: `${looks("agent")}\n${working}`,
       gate: looks("gate"),
-      env: { MAILBOX: mailbox },
+      env: { MAILBOX: mailbox, HOME: home },
     });
     expectComplete(ran);
     for (const who of ["agent", "gate"])

@@ -14,6 +14,7 @@ import type {
   EnterRequest,
   ErrorAnswer,
   EventsAnswer,
+  ProofAnswer,
   TranscriptAnswer,
 } from "../src/core/board/wire.ts";
 
@@ -48,8 +49,10 @@ export interface Api {
   artifacts(at?: string): Promise<Answered<ArtifactsAnswer>>;
   artifact(path: string, at?: string): Promise<Answered<ArtifactAnswer>>;
   decide(id: string, key: string): Promise<Answered<DecideAnswer>>;
-  /** The answer's body is read while it comes. */
-  stream(after: number, signal: AbortSignal): Promise<Answered<Response>>;
+  /** The answer's body is read while it comes. `at`: when the last event that was seen happened. */
+  stream(after: number, at: string, signal: AbortSignal): Promise<Answered<Response>>;
+  /** Whoever answers next has to show again who he is. */
+  doubt(): void;
 }
 
 export function apiOf(token: string, p: string): Api {
@@ -64,8 +67,16 @@ export function apiOf(token: string, p: string): Api {
     artifacts: (at) => get("artifacts", { at }),
     artifact: (path, at) => get("artifact", { path, at }),
     decide: (id, key) =>
-      ask(token, "/api/decide", { body: { p, id, key } satisfies DecideRequest }),
-    stream: (after, signal) => reach(token, addressOf("stream", { p, after }), { signal }),
+      ask(token, "/api/decide", {
+        body: { p, id, key } satisfies DecideRequest,
+        // Other pages may have taken all the connections that a browser allows.
+        signal: AbortSignal.timeout(15_000),
+      }),
+    stream: (after, at, signal) =>
+      reach(token, addressOf("stream", { p, after, at: at === "" ? undefined : at }), { signal }),
+    doubt() {
+      isProven = false;
+    },
   };
 }
 
@@ -97,12 +108,38 @@ async function ask<T>(token: string, address: string, rest: Rest = {}): Promise<
   }
 }
 
+/**
+ * While our server is away, anybody on this machine can listen at its address. The token is shown to
+ * nobody who has not shown first that he has it.
+ */
+let isProven = false;
+
+async function prove(token: string): Promise<Trouble | undefined> {
+  const bytes = crypto.getRandomValues(new Uint8Array(24));
+  const nonce = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const response = await fetch(`/api/proof?nonce=${nonce}`, {
+    cache: "no-store",
+    redirect: "error",
+  });
+  const { proof } = (await response.json()) as ProofAnswer;
+  const coded = (text: string) => new TextEncoder().encode(text);
+  const how = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", coded(token), how, false, ["verify"]);
+  const binary = atob(proof.replaceAll("-", "+").replaceAll("_", "/"));
+  const shown = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
+  isProven = await crypto.subtle.verify(how, key, shown, coded(`autodev ui ${nonce}`));
+  if (isProven) return undefined;
+  return { is: "refused", code: "unauthorized", message: "this page's token is not the server's" };
+}
+
 async function reach(
   token: string,
   address: string,
   { body, signal }: Rest,
 ): Promise<Answered<Response>> {
   try {
+    const trouble = token === "" || isProven ? undefined : await prove(token);
+    if (trouble) return { ok: false, trouble };
     const response = await fetch(address, {
       headers: {
         ...(token !== "" && { authorization: `Bearer ${token}` }),
@@ -117,6 +154,7 @@ async function reach(
       ? { ok: true, value: response }
       : { ok: false, trouble: await refusal(response) };
   } catch {
+    isProven = false;
     return { ok: false, trouble: away("nobody answers at this address") };
   }
 }
@@ -124,11 +162,10 @@ async function reach(
 const away = (message: string): Trouble => ({ is: "away", code: "away", message });
 
 async function refusal(response: Response): Promise<Trouble> {
-  const is = response.status === 401 || response.status === 403 ? "refused" : "failed";
   try {
     const { error } = (await response.json()) as ErrorAnswer;
-    return { is, ...error };
+    return { is: error.code === "unauthorized" ? "refused" : "failed", ...error };
   } catch {
-    return { is, code: String(response.status), message: `the server said ${response.status}` };
+    return away(`the server said ${response.status}`);
   }
 }

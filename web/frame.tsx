@@ -65,7 +65,11 @@ export function Frame(props: FrameProps) {
           ))}
         </nav>
         <div class="rail-foot">
-          <Connection link={link} {...(moment !== undefined && { moment })} />
+          <Connection
+            link={link}
+            isOld={troubleOf(props) !== undefined}
+            {...(moment !== undefined && { moment })}
+          />
           <button
             type="button"
             class="btn icon-btn"
@@ -82,7 +86,7 @@ export function Frame(props: FrameProps) {
       <main id="main" tabIndex={-1}>
         {children}
       </main>
-      <Lost link={link} />
+      <Lost link={link} trouble={troubleOf(props)} />
     </>
   );
 }
@@ -126,8 +130,13 @@ const states: Readonly<Record<Link["is"], readonly [tone: string, word: string]>
   refused: ["bad", "Not let in"],
 };
 
-function Connection({ link, moment }: { link: Link; moment?: number }) {
-  const [tone, word] = moment === undefined ? states[link.is] : ["warn", timeOf(moment)];
+function Connection({ link, isOld, moment }: { link: Link; isOld: boolean; moment?: number }) {
+  const [tone, word] =
+    moment !== undefined
+      ? ["warn", timeOf(moment)]
+      : isOld && link.is === "live"
+        ? ["bad", "Unreadable"]
+        : states[link.is];
   return (
     <span class="connection num" role="status" data-link={link.is}>
       <span class="dot" data-tone={tone} aria-hidden="true" />
@@ -136,8 +145,19 @@ function Connection({ link, moment }: { link: Link; moment?: number }) {
   );
 }
 
+/** What was seen before is still shown; that it may be old has to be said. */
+const troubleOf = ({ projects, project }: FrameProps): string | undefined =>
+  projects.find(({ key }) => key === project)?.trouble;
+
 /** Said over the page, not in it: nothing moves because a cable was pulled. */
-function Lost({ link }: { link: Link }) {
+function Lost({ link, trouble }: { link: Link; trouble: string | undefined }) {
+  if (link.is === "live" && trouble !== undefined)
+    return (
+      <p class="toast" role="alert" data-tone="bad">
+        <strong>It cannot be read any more</strong>: {visibleLine(trouble)}. What you see is as it
+        was.
+      </p>
+    );
   if (link.is !== "lost" && link.is !== "stale") return null;
   const ago = duration(Math.max(0, Date.now() - link.since));
   return (

@@ -37,11 +37,19 @@ export interface Seen {
   readonly answers?: Readonly<Record<string, Answer>>;
   /** What has happened last, oldest first. */
   readonly recent: readonly RecordedEvent[];
+  /** Raised when the history has become another: what is kept of the old one is worth nothing. */
+  readonly generation: number;
   /** How far the server's clock is ahead of ours, in milliseconds. */
   readonly ahead: number;
 }
 
-export const nothingSeen: Seen = { link: { is: "loading" }, projects: [], recent: [], ahead: 0 };
+export const nothingSeen: Seen = {
+  link: { is: "loading" },
+  projects: [],
+  recent: [],
+  generation: 0,
+  ahead: 0,
+};
 
 export interface Source {
   close(): void;
@@ -49,7 +57,10 @@ export interface Source {
 
 const silentFor = 25_000;
 const deadAfter = 45_000;
-const hiddenFor = 60_000;
+/** A browser has six connections for all pages of an address: whoever is not looked at gives up his. */
+const hiddenFor = 5000;
+const seldom = 30_000;
+const briefly = 1500;
 const firstPause = 500;
 const longestPause = 5000;
 const mostAtOnce = 5000;
@@ -68,6 +79,7 @@ export function openSource(api: Api, listener: Listener): Source {
   let heard = Date.now();
   let connection: AbortController | undefined;
   let wake = (): void => {};
+  let brief: ReturnType<typeof setTimeout> | undefined;
   let isDue = false;
   let events: RecordedEvent[] = [];
   const lines = new Map<string, { run: string; phase: string; text: string }>();
@@ -87,7 +99,7 @@ export function openSource(api: Api, listener: Listener): Source {
   /** What was known is no longer true, or cannot be gone on from. */
   const forget = (): void => {
     const { board: _, ...rest } = seen;
-    seen = rest;
+    seen = { ...rest, generation: seen.generation + 1 };
     connection?.abort();
   };
 
@@ -113,17 +125,17 @@ export function openSource(api: Api, listener: Listener): Source {
     let pause = firstPause;
     while (!wanted.closed) {
       const trouble = await connect(() => (pause = firstPause));
+      api.doubt();
       if (wanted.closed) return;
-      if (trouble?.is === "refused") return show({ link: { is: "refused", why: trouble.message } });
+      const isRefused = trouble?.is === "refused";
       const why = trouble?.message ?? "the connection broke off";
       const since = seen.link.is === "lost" ? seen.link.since : Date.now();
-      if (!wanted.resting) show({ link: { is: "lost", why, since } });
+      if (isRefused) show({ link: { is: "refused", why } });
+      else if (!wanted.resting) show({ link: { is: "lost", why, since } });
       await new Promise<void>((resolve) => {
         wake = resolve;
-        setTimeout(resolve, pause);
+        setTimeout(resolve, isRefused || wanted.resting ? seldom : pause);
       });
-      while (wanted.resting && !wanted.closed)
-        await new Promise<void>((resolve) => (wake = resolve));
       pause = Math.min(pause * 2, longestPause);
     }
   }
@@ -136,9 +148,12 @@ export function openSource(api: Api, listener: Listener): Source {
       const trouble = await load();
       if (trouble || signal.aborted) return trouble;
     }
-    const reached = await api.stream(seen.board?.seq ?? 0, signal);
+    const { seq = 0, at = "" } = seen.board ?? {};
+    const reached = await api.stream(seq, at, signal);
     if (!reached.ok) return reached.trouble;
     heard = Date.now();
+    // Nobody looks: now and then its title is brought up to date, that is all.
+    if (wanted.resting) brief = setTimeout(() => connection?.abort(), briefly);
     connected();
     show({ link: { is: "live" } });
     try {
@@ -194,6 +209,7 @@ export function openSource(api: Api, listener: Listener): Source {
 
   const hurry = (): void => {
     wanted.resting = false;
+    clearTimeout(brief);
     // A machine that slept believes that it is still connected.
     if (Date.now() - heard > silentFor) connection?.abort();
     wake();
@@ -225,6 +241,7 @@ export function openSource(api: Api, listener: Listener): Source {
       wake();
       clearInterval(watch);
       clearTimeout(hidden);
+      clearTimeout(brief);
       document.removeEventListener("visibilitychange", looked);
       window.removeEventListener("online", hurry);
     },

@@ -30,7 +30,7 @@ import { canLayer, type Ended, type ExecOptions, exec, type Layer, type Trusted 
 import type { Git } from "../git/call.ts";
 import { asLine, quoted } from "../git/pipes.ts";
 import { removeFolder } from "../git/worktrees.ts";
-import { uiFolder } from "../trust.ts";
+import { privatePlaces } from "./confinement.ts";
 import { type RunSite, slotEnvironment } from "./run-site.ts";
 
 /** The part of a site that a checkout depends on. */
@@ -479,7 +479,7 @@ function surroundingsOf({ git, folders }: CheckoutSite, folder: string): Surroun
   const own = { PWD: folder, OLDPWD: undefined, ...pythonPath(folder, process.env["PYTHONPATH"]) };
   const cache = dependencyFolder(folders.checks);
   // A whole home is a repository: hidden, nothing of the user's tools would be left.
-  const hide = [cache, uiFolder()];
+  const hide = [cache, ...privatePlaces()];
   if (isInside(root, home) || isInside(root, folder)) return { env: own, hide, keep: [] };
   const moved = environmentIn(folder, namesOf(root), process.env);
   const env = {

@@ -7,6 +7,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { stateFileNames } from "../core/flow/state-names.ts";
+import { browserProfiles } from "../exec/browser-profiles.ts";
 import type { Access } from "../exec.ts";
 import { uiFolder } from "../trust.ts";
 import type { RunSite } from "./run-site.ts";
@@ -43,7 +44,10 @@ export function accessOf(
 }
 
 /** With what lies there, whoever reads it could answer questions in a person's name. */
-export const outOfSight = (): Access[] => [{ path: uiFolder(), writable: false, hidden: true }];
+export const privatePlaces = (): string[] => [uiFolder(), ...browserProfiles()];
+
+export const outOfSight = (): Access[] =>
+  privatePlaces().map((place) => ({ path: place, writable: false, hidden: true }));
 
 /** Who works by a skill writes below `_docs/`, but not the state file: that is ours. */
 export function docsAccess(

@@ -8,6 +8,7 @@ export const forms = {
   phase: /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
   count: /^\d{1,9}$/,
   seq: /^\d{1,15}$/,
+  moment: /^[\d:TZ.+-]{1,40}$/,
   offset: /^-?\d{1,15}$/,
   commit: /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/,
   path: /^_docs\/[^\u0000-\u001f\\]{1,1000}$/,

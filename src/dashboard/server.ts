@@ -19,6 +19,7 @@ export interface Listening {
 
 const mostConnections = 200;
 const mostStreams = 100;
+const lastWordMs = 1000;
 
 /** Nothing inline, nothing from elsewhere, framed by nobody, opened by nobody who could reach in. */
 const safety: Readonly<Record<string, string>> = {
@@ -70,9 +71,10 @@ export async function listen(
     const isSlow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
     const head = Object.entries(safety).map(([name, value]) => `${name}: ${value}\r\n`);
     const status = isSlow ? "408 Request Timeout" : "400 Bad Request";
-    socket.end(
-      `HTTP/1.1 ${status}\r\n${head.join("")}content-length: 0\r\nconnection: close\r\n\r\n`,
-    );
+    const words = `HTTP/1.1 ${status}\r\n${head.join("")}content-length: 0\r\nconnection: close\r\n\r\n`;
+    socket.end(words);
+    // Whoever neither reads nor hangs up would keep his place from somebody else.
+    setTimeout(() => socket.destroy(), lastWordMs).unref();
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -153,7 +155,8 @@ async function stream(
   const after = optional(query, "after", "seq");
   const seen = request.headers["last-event-id"];
   const isNumber = typeof seen === "string" && /^\d{1,15}$/.test(seen);
-  if (!after.ok || (seen !== undefined && !isNumber))
+  const moment = optional(query, "at", "moment");
+  if (!after.ok || !moment.ok || (seen !== undefined && !isNumber))
     return refuse(response, { status: 400, code: "usage", message: '"after" is no number' });
   if (!openStream(response)) {
     const message = `${mostStreams} pages are listening already`;
@@ -166,7 +169,8 @@ async function stream(
     "cache-control": "no-store",
   });
   response.flushHeaders();
-  const from = Number(isNumber ? seen : (after.value ?? 0));
+  const seq = Number(isNumber ? seen : (after.value ?? 0));
+  const from = { seq, ...(moment.value !== undefined && { at: moment.value }) };
   await place.value.channel.join(response, from, house.places.seen());
 }
 

@@ -15,9 +15,15 @@ import { type Client, clientOf } from "./client.ts";
 import type { Feed } from "./feed.ts";
 import { lastLines } from "./last-lines.ts";
 
+/** The last event that somebody has seen, and when it happened: numbers alone are alike in every history. */
+export interface LastSeen {
+  readonly seq: number;
+  readonly at?: string;
+}
+
 export interface Channel {
-  /** From the event after `after`; it lasts until one of both goes. */
-  join(response: ServerResponse, after: number, projects: readonly SeenProject[]): Promise<void>;
+  /** From the event after that one; it lasts until one of both goes. */
+  join(response: ServerResponse, last: LastSeen, projects: readonly SeenProject[]): Promise<void>;
   projectsChanged(projects: readonly SeenProject[]): void;
   /** Somebody has just answered here: the others need not wait to hear of it. */
   hurry(): void;
@@ -115,7 +121,7 @@ export function openChannel(feed: Feed): Channel {
   };
 
   return {
-    async join(response, after, projects) {
+    async join(response, last, projects) {
       joining++;
       begin();
       const client = clientOf(response, {
@@ -126,21 +132,21 @@ export function openChannel(feed: Feed): Channel {
       });
       client.send(frameOf({ event: "pulse", data: pulseOf(feed) }));
       client.send(frameOf({ event: "projects", data: projects }));
-      let at = after;
-      if (at > told) {
+      let at = last.seq;
+      if (at > told || !isOurs(feed, last)) {
         client.send(frameOf({ event: "anew", data: {} }));
         at = told;
       }
       while (at < told && !client.gone) {
         const events = feed.events(at, told, mostCaughtUp);
-        const last = events.ok ? events.value.at(-1) : undefined;
+        const newest = events.ok ? events.value.at(-1) : undefined;
         // It cannot be read at this moment: he comes back.
-        if (!events.ok || !last) {
+        if (!events.ok || !newest) {
           client.hangUp();
           break;
         }
-        client.send(frameOf({ event: "events", data: events.value }, last.seq));
-        at = last.seq;
+        client.send(frameOf({ event: "events", data: events.value }, newest.seq));
+        at = newest.seq;
         await client.read();
       }
       joining--;
@@ -165,6 +171,13 @@ export function openChannel(feed: Feed): Channel {
       end();
     },
   };
+}
+
+/** Whether it is this history that he has seen: another may have taken its place meanwhile. */
+function isOurs(feed: Feed, { seq, at }: LastSeen): boolean {
+  if (at === undefined || seq === 0) return true;
+  const known = feed.events(seq - 1, seq, 1);
+  return !known.ok || known.value[0]?.at === at;
 }
 
 function frameOf({ event, data }: StreamMessage, id?: number): Buffer {

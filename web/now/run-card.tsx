@@ -19,7 +19,7 @@ export function RunCard({ id, view }: { id: string; view: View }) {
   const run = runOn(board, id);
   if (!run) return null;
   const now = timeIn(run, held, board, view.now);
-  const left = isLeftAlone(run, held);
+  const left = isLeftAlone(run, held, view.now);
   const seen = viewRun(run, board.runs[id]?.watch ?? unwatched, now);
   const live = seenPhases(run, seen.phases, now, left).filter(({ stage }) => isShown(stage.is));
   const isUnderWay = run.ended === undefined && !left;

@@ -26,7 +26,7 @@ export function verdictOf(board: Board, now: number, held: boolean, needs: numbe
   const waits = waitsOf(board, now);
   const progress = run ? `${run.readiness.complete}/${run.phases.length} · ${run.title}` : "";
   if (run?.ended === undefined && run) {
-    if (isLeftAlone(run, held)) {
+    if (isLeftAlone(run, held, now)) {
       const title = "Nobody is at work on it";
       return { tone: "warn", title, short: `○ ${progress}`, command: goOn(run) };
     }

@@ -50,7 +50,7 @@ export function RunPage(props: RunPageProps) {
   const { watch = unwatched, stories = [] } = board.runs[runId] ?? {};
   const now = timeIn(run, held, board, props.now);
   const view = viewRun(run, watch, now);
-  const phases = seenPhases(run, view.phases, now, isLeftAlone(run, held));
+  const phases = seenPhases(run, view.phases, now, isLeftAlone(run, held, props.now));
   const opened = phases.find(({ id }) => id === phase);
   const shown = chosen ?? (isPhone ? "list" : "graph");
   const stages = countedStages(phases);

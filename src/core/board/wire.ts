@@ -74,8 +74,8 @@ export interface EventsAnswer {
 export const mostEventsAtOnce = 5000;
 
 /**
- * `GET /stream?p=&after=seq`: server-sent events. The id of `events` is the last one's number: with
- * `Last-Event-ID` it goes on from there.
+ * `GET /stream?p=&after=seq&at=iso`: server-sent events. The id of `events` is the last one's number: with
+ * `Last-Event-ID` it goes on from there. `at`: when that event happened; another history says `anew`.
  */
 export type StreamMessage =
   | { readonly event: "events"; readonly data: readonly RecordedEvent[] }
@@ -223,6 +223,8 @@ export interface DecideAnswer {
   readonly answeredBy: string;
   /** False: it is kept, and whoever holds the project takes it up. */
   readonly recorded: boolean;
+  /** What is wrong beside that: why it is kept, and may not be taken up. */
+  readonly warning?: string;
 }
 
 /** `POST /enter`: a word that is good once, for the token. */

@@ -3,6 +3,7 @@
  * that it shows are in other processes. Whatever a page says on its console fails its test.
  */
 import * as fs from "node:fs";
+import * as http from "node:http";
 import * as path from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
@@ -30,7 +31,7 @@ import {
   working,
 } from "./build-rig.ts";
 import { makeFlowProject } from "./flow-rig.ts";
-import { atTerminal, eventually, makeRepo, type Repo, repoAt, sleep } from "./rig.ts";
+import { atTerminal, eventually, makeRepo, type Repo, repoAt, segmentsOf, sleep } from "./rig.ts";
 
 const patience = 120_000;
 
@@ -175,6 +176,57 @@ describe.skipIf(!hasBrowser)("the dashboard in a browser", { timeout: patience }
     for (const phase of ["2", "3"]) run.open(phase);
     await card.getByText("3/3").waitFor();
     expectComplete(await run.ended);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it("shows its token to nobody who listens in its server's place", async () => {
+    const repo = await finished();
+    const first = await serve(repo.root);
+    const { page, complaints, away, close } = await view(first.url);
+    const card = page.getByRole("article", { name: "Run A feature" });
+    await card.waitFor();
+    await away(async () => {
+      await first.kill();
+      const heard: (string | undefined)[] = [];
+      const stranger = http.createServer((request, response) => {
+        heard.push(request.headers.authorization);
+        response.writeHead(heard.length % 2 === 0 ? 200 : 403).end('{"version":1,"proof":"AAAA"}');
+      });
+      await new Promise<void>((resolve) => stranger.listen(first.port, "127.0.0.1", resolve));
+      await eventually("the page asks", () => heard.length > 1, 30_000);
+      expect(heard.every((token) => token === undefined)).toBe(true);
+      stranger.closeAllConnections();
+      await new Promise((resolve) => stranger.close(resolve));
+      await serve(repo.root);
+      await page.locator('[data-link="live"]').waitFor({ timeout: 45_000 });
+      await card.waitFor();
+    });
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it("knows another history when it sees one, and says when it can read none", async () => {
+    const repo = await finished();
+    const first = await serve(repo.root);
+    const { page, complaints, away, close } = await view(first.url);
+    await page.getByRole("article", { name: "Run A feature" }).getByText("3/3").waitFor();
+    await away(async () => {
+      await first.kill();
+      // Everything is forgotten, and another plan is run.
+      fs.rmSync(repo.at(".git/autodev"), { recursive: true });
+      fs.rmSync(repo.at(".autobuild"), { recursive: true });
+      repo.write(plan, planOf([{ id: "9" }]).replace("# A feature", "# A garden"));
+      repo.git("commit", "--all", "--quiet", "--message=another plan");
+      expectComplete(await build(repo, ["--fresh"], { agent: working }));
+      await serve(repo.root);
+      await page.getByRole("article", { name: "Run A garden" }).getByText("1/1").waitFor();
+    });
+    expect(await page.getByRole("article", { name: "Run A feature" }).count()).toBe(0);
+    const segment = segmentsOf(repo).at(-1) ?? "";
+    fs.appendFileSync(segment, "autodev1 rubbish\n");
+    await said(page, "It cannot be read any more");
+    await screenshot(page, "unreadable");
     expect(complaints).toEqual([]);
     await close();
   });

@@ -134,7 +134,7 @@ export function openSource(api: Api, listener: Listener): Source {
       else if (!wanted.resting) show({ link: { is: "lost", why, since } });
       await new Promise<void>((resolve) => {
         wake = resolve;
-        setTimeout(resolve, isRefused || wanted.resting ? seldom : pause);
+        setTimeout(resolve, wanted.resting ? seldom : isRefused ? 2 * longestPause : pause);
       });
       pause = Math.min(pause * 2, longestPause);
     }

@@ -17,7 +17,10 @@ export function useKeys(keys: Keys): void {
     let pressedAt = 0;
     const pressed = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isWriting(event.target)) return;
+      // A key that is held was meant once; only those that travel are meant as long as they are held.
+      if (event.repeat && event.key.length === 1) return;
+      // What lies over the page has its own keys.
+      if (isWriting(event.target) || document.querySelector("dialog[open]")) return;
       const name = written(event);
       const together = event.timeStamp - pressedAt < patience ? `${before} ${name}` : "";
       const act = latest.current[together] ?? latest.current[name];
@@ -49,6 +52,13 @@ export const keyHelp: readonly (readonly [title: string, ...rows: readonly strin
     ["[ ]", "previous, next repository"],
   ],
   ["Needs you", ["j k", "next, previous"], ["a … d", "answer the one in focus"]],
+  [
+    "Graph",
+    ["← → ↑ ↓", "along the lines"],
+    ["Enter", "open a phase"],
+    ["+ -", "nearer, farther"],
+    ["0", "all of it"],
+  ],
   [
     "History",
     ["h", "on and off"],

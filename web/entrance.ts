@@ -4,19 +4,29 @@
  * address before anybody could copy it from there.
  */
 import { enter } from "./api.ts";
+import { store, stored } from "./stored.ts";
 
-const kept = "autodev-token";
+const [where, kept] = ["sessionStorage", "autodev-token"] as const;
 
 export async function takeToken(): Promise<string> {
   const given = /^#(token|ticket)=([^&]+)(?:&(.*))?$/.exec(location.hash);
-  if (!given) return sessionStorage.getItem(kept) ?? "";
+  if (!given) return stored(where, kept) ?? "";
   const [, is, word = "", rest = ""] = given;
-  const place = decodeURIComponent(rest);
+  const place = decoded(rest);
   history.replaceState(null, "", place.startsWith("/") ? `#${place}` : "#/");
-  const token =
-    is === "token" ? decodeURIComponent(word) : await tokenFor(decodeURIComponent(word));
-  if (token !== "") sessionStorage.setItem(kept, token);
-  return token !== "" ? token : (sessionStorage.getItem(kept) ?? "");
+  const token = is === "token" ? decoded(word) : await tokenFor(decoded(word));
+  if (token === "") return stored(where, kept) ?? "";
+  store(where, kept, token);
+  return token;
+}
+
+/** An address that was spoilt on its way says nothing. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
 }
 
 /** Empty: it was used before, by this tab (then the token is at hand) or by somebody else. */

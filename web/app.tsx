@@ -6,6 +6,7 @@ import type { RecordedEvent } from "../src/core/event.ts";
 import { withAnswers } from "../src/core/evolve.ts";
 import { momentOf } from "../src/core/plan/moment.ts";
 import { apiOf } from "./api.ts";
+import { Fence } from "./fence.tsx";
 import { FlowPage } from "./flow/flow-page.tsx";
 import { Frame } from "./frame.tsx";
 import { HistoryPage } from "./history/history-page.tsx";
@@ -32,14 +33,14 @@ export function App({ token }: { token: string }) {
   const [route, go] = useRoute();
   const { project, at } = route;
   const api = useMemo(() => apiOf(token, project), [token, project]);
-  const [known, said] = useSource(api);
+  const [known, aloud] = useSource(api);
   const seen = useMemo(() => answered(known), [known]);
   const [helps, setHelps] = useState(false);
   const [dark, setDark] = useState(isDark);
   const now = useNow(seen.ahead);
 
   const head = seen.board?.seq ?? 0;
-  const { moment, trouble, marks } = usePast(api, at, head);
+  const { moment, trouble, marks } = usePast(api, at, head, seen.generation);
   const past = at !== undefined;
   // The last moment is also the present one: nothing has to be fetched to begin there.
   const board = past ? (moment?.board ?? (at >= head ? seen.board : undefined)) : seen.board;
@@ -124,12 +125,14 @@ export function App({ token }: { token: string }) {
         {...(past && { moment: shownAt })}
       >
         {view ? (
-          <Shown
-            {...{ view, route, runId, seen, go, project, choose, verdict, seek }}
-            recent={past ? (moment?.around.filter(({ seq }) => seq <= at) ?? []) : seen.recent}
-            around={moment?.around ?? []}
-            elsewhere={past ? [] : elsewhere}
-          />
+          <Fence key={`${route.view} ${project}`}>
+            <Shown
+              {...{ view, route, runId, seen, go, project, choose, verdict, seek }}
+              recent={past ? (moment?.around.filter(({ seq }) => seq <= at) ?? []) : seen.recent}
+              around={moment?.around ?? []}
+              elsewhere={past ? [] : elsewhere}
+            />
+          </Fence>
         ) : (
           <Loading failed={trouble?.message} />
         )}
@@ -146,7 +149,7 @@ export function App({ token }: { token: string }) {
         />
       )}
       <p class="visually-hidden" aria-live="polite">
-        {said}
+        {aloud && spoken(aloud)}
       </p>
       {helps && <KeyHelp close={() => setHelps(false)} />}
     </>
@@ -283,9 +286,9 @@ function useRoute(): [Route, Go] {
 }
 
 /** What is known, and the last thing that should be said aloud. */
-function useSource(api: ReturnType<typeof apiOf>): [Seen, string] {
+function useSource(api: ReturnType<typeof apiOf>): [Seen, RecordedEvent | undefined] {
   const [seen, setSeen] = useState<Seen>(nothingSeen);
-  const [said, setSaid] = useState("");
+  const [aloud, setAloud] = useState<RecordedEvent>();
   useEffect(() => {
     // The other repositories are the same whichever one is looked at.
     setSeen(({ projects, ahead }) => ({ ...nothingSeen, projects, ahead }));
@@ -295,13 +298,13 @@ function useSource(api: ReturnType<typeof apiOf>): [Seen, string] {
           next.projects.length > 0 ? next : { ...next, projects: before.projects },
         ),
       happened: (events) => {
-        const aloud = events.flatMap(spoken).at(-1);
-        if (aloud !== undefined) setSaid(aloud);
+        const last = events.findLast(({ type }) => /^(?:decision-asked|run-ended)$/.test(type));
+        if (last) setAloud(last);
       },
     });
     return () => source.close();
   }, [api]);
-  return [seen, said];
+  return [seen, aloud];
 }
 
 /** An answer counts from the moment that somebody gives it, wherever he does. */
@@ -312,10 +315,10 @@ function answered(seen: Seen): Seen {
   return { ...seen, board: { ...board, state } };
 }
 
-function spoken(event: RecordedEvent): string[] {
+function spoken(event: RecordedEvent): string {
   if (event.type === "decision-asked")
-    return [`A decision is asked: ${visibleLine(event.decision.question)}`];
-  return event.type === "run-ended" ? [`The run has ended: ${event.how}`] : [];
+    return `A decision is asked: ${visibleLine(event.decision.question)}`;
+  return event.type === "run-ended" ? `The run has ended: ${event.how}` : "";
 }
 
 /** By the server's clock, each second. */

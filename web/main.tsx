@@ -4,6 +4,7 @@ import "./theme.css";
 import "./app.css";
 import { App } from "./app.tsx";
 import { takeToken } from "./entrance.ts";
+import { Fence } from "./fence.tsx";
 import { takeTheme } from "./theme.ts";
 
 takeTheme();
@@ -13,4 +14,10 @@ window.addEventListener("hashchange", () => {
   if (/^#t(?:oken|icket)=/.test(location.hash)) location.reload();
 });
 const page = document.getElementById("page");
-if (page) render(<App token={token} />, page);
+if (page)
+  render(
+    <Fence>
+      <App token={token} />
+    </Fence>,
+    page,
+  );

@@ -1,7 +1,7 @@
 /** The moment that is looked at: asked for as the slider moves, the last wish first. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Api, Trouble } from "../api.ts";
-import { type Mark, type Moment, marksOf, pastOf } from "./past.ts";
+import { type Mark, type Moment, marksOf, type Past, pastOf } from "./past.ts";
 
 export interface Looked {
   /** The last that could be shown: it stays until the next one is there. */
@@ -13,31 +13,52 @@ export interface Looked {
 /** More than that is not searched for what is worth seeing. */
 const mostSearched = 100_000;
 
-export function usePast(api: Api, wanted: number | undefined, head: number): Looked {
+const strange: Trouble = {
+  is: "failed",
+  code: "strange",
+  message: "this page does not understand what was recorded there",
+};
+
+/** `generation`: another one is another history, of which nothing is known yet. */
+export function usePast(
+  api: Api,
+  wanted: number | undefined,
+  head: number,
+  generation: number,
+): Looked {
   // As long as nobody knows how far history goes, no moment of it can be found.
   const at = head > 0 ? wanted : undefined;
   const latest = useRef(head);
   latest.current = head;
-  const past = useMemo(() => pastOf(api, () => latest.current), [api]);
-  const wish = useRef(at);
-  const isAsking = useRef(false);
-  const [looked, setLooked] = useState<Omit<Looked, "marks">>({});
+  const past = useMemo(
+    () => ({ ...pastOf(api, () => latest.current), isAsked: false }),
+    [api, generation],
+  );
+  const wish = useRef({ past, at });
+  wish.current = { past, at };
+  const [looked, setLooked] = useState<Omit<Looked, "marks"> & { readonly of?: Past }>({});
   const [marks, setMarks] = useState<readonly Mark[]>([]);
-  wish.current = at;
 
   useEffect(() => {
+    const wishNow = (): number | undefined =>
+      wish.current.past === past ? wish.current.at : undefined;
     const answer = async (): Promise<void> => {
-      if (isAsking.current) return;
-      isAsking.current = true;
-      for (let done: number | undefined; wish.current !== undefined && wish.current !== done; ) {
-        done = wish.current;
-        const moment = await past.at(Math.min(done, latest.current));
-        setLooked(moment.ok ? { moment: moment.value } : { trouble: moment.trouble });
+      past.isAsked = true;
+      for (let done: number | undefined, next = wishNow(); next !== undefined && next !== done; ) {
+        const moment = await past
+          .at(Math.min(next, latest.current))
+          .catch(() => ({ ok: false, trouble: strange }) as const);
+        [done, next] = [next, wishNow()];
+        if (next !== undefined)
+          setLooked({
+            of: past,
+            ...(moment.ok ? { moment: moment.value } : { trouble: moment.trouble }),
+          });
       }
-      isAsking.current = false;
+      past.isAsked = false;
     };
     if (at === undefined) setLooked({});
-    else void answer();
+    else if (!past.isAsked) void answer();
   }, [past, at]);
 
   const isOn = at !== undefined;
@@ -53,5 +74,7 @@ export function usePast(api: Api, wanted: number | undefined, head: number): Loo
       isWanted = false;
     };
   }, [past, isOn]);
-  return { ...looked, marks };
+  // What was seen of another history is not shown as this one's, not even for a moment.
+  const { of, ...shown } = looked;
+  return { ...(of === past && shown), marks };
 }

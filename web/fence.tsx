@@ -1,0 +1,28 @@
+/** Around what may fail to draw what it was told: then that is said, in its place. */
+import { Component, type ComponentChildren } from "preact";
+import { visibleLine } from "./text.tsx";
+
+export class Fence extends Component<
+  { children: ComponentChildren },
+  { readonly error?: unknown }
+> {
+  static override getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+  override render() {
+    if (!("error" in this.state)) return this.props.children;
+    return (
+      <section class="empty" role="alert">
+        <h1 tabIndex={-1}>This cannot be shown</h1>
+        <p>
+          Something was recorded that this page does not understand, perhaps by a newer autodev.
+          What it showed before may be old.
+        </p>
+        <p class="muted">{visibleLine(String(this.state.error))}</p>
+        <button type="button" class="btn btn-primary" onClick={() => location.reload()}>
+          Load again
+        </button>
+      </section>
+    );
+  }
+}

@@ -1,6 +1,6 @@
 /**
- * Where this repository's dashboard is, and the token for it: kept in the user's own folder, so that a
- * server that was killed comes back at the same address and open pages go on. Whoever can read the file
+ * Where the dashboard of this work tree is, and the token for it: kept in the user's own folder, so that
+ * a server that was killed comes back at the same address and open pages go on. Whoever can read the file
  * can do what the page can, so it is the user's alone, and sandboxed agents do not see the folder.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto";
@@ -13,6 +13,8 @@ export interface Address {
   /** Where it was last, and in which process. */
   readonly port?: number;
   readonly pid?: number;
+  /** Nobody has used it for a day: no page waits for it, and who knows what has kept it. */
+  readonly isOld?: true;
 }
 
 export interface KeptAddress {
@@ -20,21 +22,25 @@ export interface KeptAddress {
   take(): Address;
   /** In its place; false: it could not be kept. */
   put(address: Address): boolean;
+  /** It is in use. */
+  touch(): void;
 }
+
+const oldMs = 24 * 60 * 60_000;
 
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
-/** The same repository, the same port, as long as nobody else has it. */
+/** The same work tree, the same port, as long as nobody else has it. */
 export const usualPort = (project: Project): number =>
   4700 + (Number.parseInt(nameOf(project).slice(0, 8), 16) % 1000);
 
 export function keptAddress(project: Project, folder: string = uiFolder()): KeptAddress {
   const file = path.join(folder, `${nameOf(project)}.json`);
-  const put = (address: Address, { first = false } = {}): boolean => {
+  const put = ({ token, port, pid }: Address, { first = false } = {}): boolean => {
     const temporary = `${file}.${process.pid}-${randomBytes(4).toString("hex")}`;
     try {
       if (!isSafe(project, folder)) return false;
-      fs.writeFileSync(temporary, `${JSON.stringify({ version: 1, ...address })}\n`, {
+      fs.writeFileSync(temporary, `${JSON.stringify({ version: 1, token, port, pid })}\n`, {
         mode: 0o600,
         flag: "wx",
       });
@@ -62,13 +68,20 @@ export function keptAddress(project: Project, folder: string = uiFolder()): Kept
       return made;
     },
     put,
+    touch() {
+      const now = new Date();
+      try {
+        fs.lutimesSync(file, now, now);
+      } catch {
+        // It is not kept, and new each time.
+      }
+    },
   };
 }
 
-const nameOf = ({ repository, root }: Project): string =>
-  createHash("sha256")
-    .update(realPath(repository?.commonDir ?? root))
-    .digest("hex");
+/** Not by the repository: its work trees come and go, and each has documents of its own. */
+const nameOf = ({ root }: Project): string =>
+  createHash("sha256").update(realPath(root)).digest("hex");
 
 function realPath(place: string): string {
   try {
@@ -99,7 +112,9 @@ function readAddress(file: string): Address | undefined {
       const stat = fs.fstatSync(descriptor);
       const isOwn = stat.isFile() && notOurs(stat) === undefined && (stat.mode & 0o077) === 0;
       if (!isOwn || stat.size > 4096) return undefined;
-      return addressIn(JSON.parse(fs.readFileSync(descriptor, "utf8")));
+      const known = addressIn(JSON.parse(fs.readFileSync(descriptor, "utf8")));
+      const isOld = Date.now() - stat.mtimeMs > oldMs;
+      return known && { ...known, ...(isOld && { isOld }) };
     } finally {
       fs.closeSync(descriptor);
     }

@@ -7,7 +7,14 @@ import { userInfo } from "node:os";
 import type { ProofAnswer, TicketAnswer } from "../core/board/wire.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import { openProject, type Project } from "../project.ts";
-import { type Address, keptAddress, newToken, proofOf, usualPort } from "./address.ts";
+import {
+  type Address,
+  type KeptAddress,
+  keptAddress,
+  newToken,
+  proofOf,
+  usualPort,
+} from "./address.ts";
 import { isSame } from "./guard.ts";
 import { openPlaces } from "./projects.ts";
 import type { House } from "./routes.ts";
@@ -33,13 +40,16 @@ export async function serve(
 ): Promise<Result<Served>> {
   const project = openProject(cwd);
   const kept = keptAddress(project);
-  const known = kept.take();
-  if (known.port !== undefined && (await isOurs(known.port, known.token)))
-    return succeed(servedElsewhere(known.port, known));
+  const found = kept.take();
+  if (found.port !== undefined && (await isOurs(found.port, found.token))) {
+    kept.touch();
+    return succeed(servedElsewhere(found.port, found));
+  }
+  const known = found.isOld ? renewed(kept, found) : found;
   const places = openPlaces(project);
   const tickets = createTickets();
   const house = (token: string): House => ({ places, tickets, token, by: nameOfUser() });
-  const opened = await firstFree(project, known, wanted, house);
+  const opened = await firstFree({ project, kept, known, wanted, house });
   if (!opened.ok || opened.value.is === "elsewhere") places.close();
   if (!opened.ok) return opened;
   if (opened.value.is === "elsewhere")
@@ -47,16 +57,29 @@ export async function serve(
   const { listening, token } = opened.value;
   const { port } = listening;
   kept.put({ token, port, pid: process.pid });
+  const clock = setInterval(() => kept.touch(), touchMs).unref();
   return succeed({
     port,
     pid: process.pid,
     url: addressOf(port, `token=${token}`),
     oneTimeUrl: async () => addressOf(port, `ticket=${tickets.issue()}`),
     async close() {
+      clearInterval(clock);
+      kept.touch();
       places.close();
       await listening.close();
     },
   });
+}
+
+const touchMs = 60 * 60_000;
+
+/** Kept before anybody hears it: of two who begin at once, the later one's counts for both. */
+function renewed(kept: KeptAddress, { port }: Address): Address {
+  const made = { token: newToken(), ...(port !== undefined && { port }) };
+  if (!kept.put(made)) return made;
+  const { isOld, ...now } = kept.take();
+  return isOld ? made : now;
 }
 
 const addressOf = (port: number, fragment: string): string =>
@@ -69,33 +92,44 @@ type Opened =
 
 const mostTries = 20;
 
+interface Search {
+  readonly project: Project;
+  readonly kept: KeptAddress;
+  readonly known: Address;
+  readonly wanted: number | undefined;
+  house(token: string): House;
+}
+
 /**
- * Where it was, where it usually is, or the next one. Somebody else where we used to be has heard the
- * token from pages that were still open: it is worth nothing any more.
+ * Where it was, where it usually is, or the next one. Pages that are still open go on telling the token
+ * to where we used to be, whoever is there by now: elsewhere we have another one.
  */
-async function firstFree(
-  project: Project,
-  { token, port: before }: Address,
-  wanted: number | undefined,
-  house: (token: string) => House,
-): Promise<Result<Opened>> {
+async function firstFree(search: Search): Promise<Result<Opened>> {
+  const { project, kept, known, wanted, house } = search;
+  const { token, port: before } = known;
+  const other = newToken();
+  const at = async (port: number): Promise<Opened | string> => {
+    const good = before === undefined || port === before ? token : other;
+    const opened = await tried(house(good), port);
+    return typeof opened === "string" ? opened : { is: "here", listening: opened, token: good };
+  };
   if (wanted !== undefined) {
-    const opened = await tried(house(token), wanted);
-    if (typeof opened !== "string") return succeed({ is: "here", listening: opened, token });
-    if (await isOurs(wanted, token)) return succeed({ is: "elsewhere", port: wanted });
+    const opened = await at(wanted);
+    if (typeof opened !== "string") return succeed(opened);
+    if (await isOurs(wanted, kept.take().token)) return succeed({ is: "elsewhere", port: wanted });
+    if (wanted === before) kept.put({ token: other });
     return fail("usage", `port ${wanted} cannot be had: ${reasons[opened] ?? opened}`, {
       hint: "autodev ui without --port finds one that is free",
     });
   }
   const usual = usualPort(project);
-  const others = Array.from({ length: mostTries }, (_, at) => usual + at);
-  let good = token;
+  const others = Array.from({ length: mostTries }, (_, next) => usual + next);
   for (const port of [...(before === undefined ? [] : [before]), ...others, 0]) {
-    const opened = await tried(house(good), port);
-    if (typeof opened !== "string") return succeed({ is: "here", listening: opened, token: good });
-    if (port === usual && port !== before && (await isOurs(port, token)))
+    const opened = await at(port);
+    if (typeof opened !== "string") return succeed(opened);
+    const mayBeOurs = port === before || port === usual;
+    if (mayBeOurs && (await isOurs(port, kept.take().token)))
       return succeed({ is: "elsewhere", port });
-    if (port === before) good = newToken();
   }
   return fail("usage", "no port of this machine can be had", { hint: "autodev ui --port 8123" });
 }

@@ -20,6 +20,7 @@ export interface Listening {
 const mostConnections = 200;
 const mostStreams = 100;
 const lastWordMs = 1000;
+const silentMs = 120_000;
 
 /** Nothing inline, nothing from elsewhere, framed by nobody, opened by nobody who could reach in. */
 const safety: Readonly<Record<string, string>> = {
@@ -46,6 +47,8 @@ export async function listen(
     connectionsCheckingInterval: 1000,
   });
   server.maxConnections = mostConnections;
+  // Also of one who does not take what he has asked for; a stream is never silent for that long.
+  server.timeout = silentMs;
   // As many as fit: one that was left out could be the one that tells.
   server.maxHeadersCount = 0;
   let streams = 0;

@@ -48,6 +48,8 @@ export async function answerDecision(
     );
   }
   const answered = { id: decision.id, answer: stands.value.key, answeredBy: stands.value.by };
+  // On record: whoever gives it again need not keep others from the project for it.
+  if (!isOpen(decision)) return succeed({ ...answered, recorded: true });
   // Opening the project records every answer that is waiting.
   const held = await hold(project, command);
   if (held.ok) {

@@ -116,6 +116,7 @@ function board(house: House, { query }: Question): Result<BoardAnswer> {
     head: { seq: now.seq, began, at: now.at },
     budgets: budgetsAt(project),
     flows: ownFlows(project),
+    ...(at.value === undefined && { answers: feed.answers() }),
   });
 }
 
@@ -292,8 +293,9 @@ async function decide(house: House, { body }: Question): Promise<Result<DecideAn
   const decided = await answerDecision(project, id, { key, by: house.by, command: "autodev ui" });
   if (!decided.ok) return decided;
   place.channel.hurry();
-  const { answer, answeredBy, recorded } = decided.value;
-  return succeed({ version: 1, id, answer, answeredBy, recorded });
+  const { answer, answeredBy, recorded, warning } = decided.value;
+  const about = { id, answer, answeredBy, recorded };
+  return succeed({ version: 1, ...about, ...(warning !== undefined && { warning }) });
 }
 
 function enter({ tickets, token }: House, { body }: Question): Result<EnterAnswer> {

@@ -64,6 +64,8 @@ export interface BoardAnswer {
   readonly budgets: Budgets;
   /** The flows that the project has beside ours, or in their place. */
   readonly flows: readonly Flow[];
+  /** Of now: given, but not recorded yet; they count. By the decision's id. */
+  readonly answers?: Readonly<Record<string, Answer>>;
 }
 
 /** `GET /events?p=&after=seq&to=seq`: at most so many at once. */

@@ -231,7 +231,32 @@ describe("of thousands of requests", () => {
     await closed;
     await json("projects");
   });
+
+  it("as many as there is room for, who neither read nor hang up, are let go", async () => {
+    const { port, json } = await ui(await makeRepoWithHistory());
+    const deaf = Array.from({ length: 210 }, () => {
+      const socket = net.connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+      socket.on("error", () => {});
+      socket.write("GET / HTTP/1.1\r\nX: ");
+      return socket;
+    });
+    const isBack = (): Promise<boolean> =>
+      json("projects").then(
+        () => true,
+        () => false,
+      );
+    await eventually("there is room for us", isBack, 12_000);
+    for (const socket of deaf) socket.destroy();
+  });
 });
+
+async function freePort(): Promise<number> {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as net.AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
 // ── where it is ────────────────────────────────────────────────────────────────────────────────
 
@@ -309,6 +334,71 @@ describe("its address", () => {
     expect(second.port).not.toBe(first.port);
     expect(second.token).not.toBe(first.token);
     expect(heard.join("")).not.toContain(first.token);
+  });
+
+  it("is one for each work tree, and the others stay when one is removed", async () => {
+    const repo = await makeRepoWithHistory();
+    const linked = path.join(makeFolder("linked"), "tree");
+    repo.git("worktree", "add", "-q", linked);
+    const [here, there] = [await ui(repo), await ui({ root: linked })];
+    expect(there.url).not.toBe(here.url);
+    const rootOf = async ({ json }: Ui): Promise<string | undefined> =>
+      (await json<{ projects: { root: string }[] }>("projects")).projects[0]?.root;
+    expect([await rootOf(here), await rootOf(there)]).toEqual([repo.root, linked]);
+    repo.git("worktree", "remove", "--force", linked);
+    const { projects } = await here.json<{ projects: { trouble?: string }[] }>("projects");
+    expect(projects[0]?.trouble).toBeUndefined();
+    expect(jsonOf<{ url: string }>(await repo.autodev("ui", "--json")).url).toBe(here.url);
+  });
+
+  it("has another token where a port was chosen, while somebody else has its place", async () => {
+    const repo = await makeRepoWithHistory();
+    const first = await ui(repo);
+    await first.end();
+    const taking = async (port: number): Promise<net.Server> => {
+      const thief = net.createServer();
+      await new Promise<void>((resolve) => thief.listen(port, "127.0.0.1", resolve));
+      return thief;
+    };
+    const thief = await taking(first.port);
+    const second = await ui(repo, ["--port", String(await freePort())]);
+    expect(second.token).not.toBe(first.token);
+    await second.end();
+    thief.close();
+    const another = await taking(second.port);
+    expect((await repo.autodev("ui", "--json", "--port", String(second.port))).code).toBe(2);
+    another.close();
+    const third = await ui(repo, ["--port", String(second.port)]);
+    expect([first.token, second.token]).not.toContain(third.token);
+  });
+
+  it("has another token when nobody has used it for a day", async () => {
+    const env = { XDG_CONFIG_HOME: makeFolder("config") };
+    const repo = await makeRepoWithHistory();
+    const folder = path.join(env.XDG_CONFIG_HOME, "autodev/ui");
+    const aged = (hours: number): string => {
+      const [name = ""] = fs.readdirSync(folder);
+      const file = path.join(folder, name);
+      const then = new Date(Date.now() - hours * 3_600_000);
+      fs.utimesSync(file, then, then);
+      return file;
+    };
+    const first = await ui(repo, [], env);
+    await first.end();
+    const file = aged(23);
+    const second = await ui(repo, [], env);
+    expect(second.url).toBe(first.url);
+    expect(Date.now() - fs.statSync(file).mtimeMs).toBeLessThan(60_000);
+    // Whoever serves for days is found all the same.
+    aged(25);
+    expect((await ui(repo, [], env)).url).toBe(first.url);
+    expect(Date.now() - fs.statSync(file).mtimeMs).toBeLessThan(60_000);
+    await second.end("SIGKILL");
+    aged(25);
+    const third = await ui(repo, [], env);
+    expect(third.port).toBe(first.port);
+    expect(third.token).not.toBe(first.token);
+    await third.json("projects");
   });
 
   it("can be chosen, and is refused when another program has it", async () => {
@@ -631,6 +721,22 @@ describe("while something goes on", () => {
     expect(JSON.parse(told.text)).toMatchObject({ recorded: true });
     expect((await repo.decisions())[0]?.status).toBe("answered");
     expect(opened.child.exitCode).toBeNull();
+    // Given again it is on record already, and nobody is kept from the project for it.
+    const segments = segmentsOf(repo);
+    const again = await opened.post("decide", { p: ".", id, key: "A" });
+    expect(JSON.parse(again.text)).toEqual(JSON.parse(told.text));
+    expect(segmentsOf(repo)).toEqual(segments);
+  });
+
+  it("an answer that is kept, but cannot be recorded, is told with the reason", async () => {
+    const repo = await makeAskedRepo();
+    const opened = await ui(repo);
+    fs.rmSync(repo.at("_docs"), { recursive: true });
+    fs.symlinkSync("_docs", repo.at("_docs"));
+    const { id } = repo.decision;
+    const told = JSON.parse((await opened.post("decide", { p: ".", id, key: "A" })).text);
+    expect(told).toMatchObject({ recorded: false, answer: "A" });
+    expect((told as { warning?: string }).warning).toContain("the answer is kept, but ");
   });
 
   it("a run is told as it goes on, with what its agent printed last, over broken connections", async () => {
@@ -686,6 +792,18 @@ describe("while something goes on", () => {
     expect(projects[0]?.trouble).toContain("cannot be relied on");
     fs.writeFileSync(segment, whole);
     expect((await opened.json<BoardView>("board?p=.")).head.seq).toBeGreaterThan(0);
+  });
+
+  it("what a project in trouble needed before is not asked of people", async () => {
+    const repo = await makeAskedRepo();
+    const opened = await ui(repo);
+    const seen = async (): Promise<{ needs: number; trouble?: string } | undefined> =>
+      (await opened.json<{ projects: { needs: number; trouble?: string }[] }>("projects"))
+        .projects[0];
+    expect(await seen()).toMatchObject({ needs: 1 });
+    fs.renameSync(repo.root, `${repo.root}-moved`);
+    const now = await seen();
+    expect([now?.needs, typeof now?.trouble]).toEqual([0, "string"]);
   });
 
   it("works where nothing was ever recorded, and in no repository at all", async () => {

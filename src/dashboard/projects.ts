@@ -79,7 +79,8 @@ function seenAt({ key, name, feed }: Place): SeenProject {
     key,
     name,
     root: project.root,
-    needs: needsOf(feed, run),
+    // What was seen before may have been settled since.
+    needs: trouble ? 0 : needsOf(feed, run),
     ...(board.at !== "" && { at: board.at }),
     ...(holder && { holder }),
     ...(flow && {

@@ -1,5 +1,5 @@
 /** A decision that only a person takes: the question, what is known, A to D; then what stands. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Decision } from "../../src/core/decision.ts";
 import type { Api } from "../api.ts";
 import { ago } from "../moments.ts";
@@ -8,55 +8,77 @@ import { Text, visibleLine } from "../text.tsx";
 type Sent =
   | { readonly is: "asking"; readonly key: string }
   | { readonly is: "sending"; readonly key: string }
-  | { readonly is: "stands"; readonly key: string; readonly by: string; readonly kept: boolean }
+  | (Stands & { readonly is: "stands" })
   | { readonly is: "failed"; readonly why: string };
+
+interface Stands {
+  readonly key: string;
+  readonly by: string;
+  readonly kept: boolean;
+}
 
 interface Props {
   readonly decision: Decision;
   readonly api: Api;
   readonly now: number;
   readonly past: boolean;
-  /** Of another repository: its name. */
-  readonly where?: string;
+  /** Of another repository: its name; else empty. */
+  readonly where: string;
 }
 
 export function DecisionCard({ decision, api, now, past, where }: Props) {
   const [sent, setSent] = useState<Sent>();
+  const [wrong, setWrong] = useState<string>();
+  const card = useRef<HTMLElement>(null);
+  const isSettled = useSettled(card);
   const { id, question, facts = [], warning, blocks, askedAt, title = "Decision" } = decision;
   const send = async (key: string): Promise<void> => {
     setSent({ is: "sending", key });
     const answer = await api.decide(id, key);
-    if (!answer.ok) return setSent({ is: "failed", why: answer.trouble.message });
+    if (!answer.ok) {
+      const { is, message } = answer.trouble;
+      // If it did arrive, the board tells as soon as somebody answers again.
+      const why = is === "away" ? "Not known whether it arrived" : "Not taken";
+      return setSent({ is: "failed", why: `${why}: ${message}` });
+    }
     const { answer: stands, answeredBy: by, recorded } = answer.value;
     setSent({ is: "stands", key: stands, by, kept: !recorded });
+    setWrong(answer.value.warning);
   };
   const choose = (key: string): void => {
     if (past || sent?.is === "sending" || sent?.is === "stands") return;
-    if (decision.destructive) setSent({ is: "asking", key });
+    if (!isSettled()) setSent({ is: "failed", why: early });
+    else if (decision.destructive) setSent({ is: "asking", key });
     else void send(key);
   };
-  const answered = decision.answer
+  const answered: Stands | undefined = decision.answer
     ? { key: decision.answer.key, by: decision.answer.by, kept: false }
     : sent?.is === "stands"
       ? sent
       : undefined;
+  const isOver = answered !== undefined || decision.withdrawn !== undefined;
   return (
     <article
       class="card need decision"
+      ref={card}
       data-need
-      data-over={answered !== undefined}
+      data-over={isOver}
       tabIndex={0}
       aria-labelledby={`q-${id}`}
     >
       <header class="need-head">
         <span class="chip" data-tone={answered ? "ok" : "warn"}>
-          {answered ? (
-            "Answered"
+          {isOver ? (
+            answered ? (
+              "Answered"
+            ) : (
+              "Withdrawn"
+            )
           ) : (
             <Text of={title === "" ? "Question" : sentenceCase(title)} line />
           )}
         </span>
-        {where !== undefined && (
+        {where !== "" && (
           <span class="chip">
             <Text of={where} line />
           </span>
@@ -66,7 +88,7 @@ export function DecisionCard({ decision, api, now, past, where }: Props) {
       <h3 class="need-title" id={`q-${id}`}>
         <Text of={question} />
       </h3>
-      {facts.length > 0 && !answered && (
+      {facts.length > 0 && !isOver && (
         <ul class="facts">
           {facts.map((fact) => (
             <li key={fact}>
@@ -76,19 +98,45 @@ export function DecisionCard({ decision, api, now, past, where }: Props) {
         </ul>
       )}
       <Options decision={decision} chosen={chosenOf(sent, answered)} choose={choose} past={past} />
-      {warning !== undefined && !answered && (
-        <p class="callout" data-tone="warn">
-          <Text of={warning} />
-        </p>
+      {[isOver ? undefined : warning, wrong].map(
+        (text) =>
+          text !== undefined && (
+            <p key={text} class="callout" data-tone="warn">
+              <Text of={text} />
+            </p>
+          ),
       )}
-      {sent?.is === "asking" && (
-        <Confirm letter={sent.key} yes={() => void send(sent.key)} no={() => setSent(undefined)} />
+      {sent?.is === "asking" && !isOver && (
+        <Confirm
+          letter={sent.key}
+          yes={() => isSettled() && void send(sent.key)}
+          no={() => setSent(undefined)}
+        />
       )}
       <p class="need-foot" role="status">
-        <Standing sent={sent} answered={answered} blocks={blocks} />
+        <Standing {...{ sent, answered, blocks }} withdrawn={decision.withdrawn} />
       </p>
     </article>
   );
+}
+
+const early = "It has only just come here: once more, if it is meant";
+/** Nobody has read what came under his hand less than so many milliseconds ago. */
+const toRead = 800;
+
+/** Whether the card has been where it is for long enough. */
+function useSettled(card: { readonly current: HTMLElement | null }): () => boolean {
+  const place = useRef({ top: -1, since: 0 });
+  const look = (): boolean => {
+    const top = Math.round((card.current?.getBoundingClientRect().top ?? 0) + scrollY);
+    const at = performance.now();
+    if (top !== place.current.top) place.current = { top, since: at };
+    return at - place.current.since > toRead;
+  };
+  useLayoutEffect(() => {
+    look();
+  });
+  return look;
 }
 
 const chosenOf = (sent: Sent | undefined, answered: { key: string } | undefined) =>
@@ -99,7 +147,7 @@ const sentenceCase = (title: string): string =>
   title === title.toUpperCase() ? title.charAt(0) + title.slice(1).toLowerCase() : title;
 
 function Options({
-  decision: { options, recommendation, reason, answer },
+  decision: { options, recommendation, reason, answer, withdrawn },
   chosen,
   choose,
   past,
@@ -119,7 +167,7 @@ function Options({
           data-key={key}
           data-recommended={key === recommendation}
           aria-pressed={key === chosen}
-          disabled={past || answer !== undefined}
+          disabled={past || answer !== undefined || withdrawn !== undefined}
           onClick={() => choose(key)}
         >
           <kbd class="letter">{key}</kbd>
@@ -154,6 +202,8 @@ function Confirm({ letter, yes, no }: { letter: string; yes: () => void; no: () 
       role="group"
       aria-label="Confirm the answer"
       onKeyDown={(event) => {
+        // The key that has asked for it is still held: that is no yes.
+        if (event.repeat) event.preventDefault();
         if (event.key !== "Escape") return;
         event.preventDefault();
         no();
@@ -173,10 +223,12 @@ function Confirm({ letter, yes, no }: { letter: string; yes: () => void; no: () 
 function Standing({
   sent,
   answered,
+  withdrawn,
   blocks,
 }: {
   sent: Sent | undefined;
-  answered: { key: string; by: string; kept: boolean } | undefined;
+  answered: Stands | undefined;
+  withdrawn: string | undefined;
   blocks: string;
 }) {
   if (answered) {
@@ -186,7 +238,8 @@ function Standing({
       : `${answered.key} stands, by ${by}.`;
   }
   if (sent?.is === "sending") return `Sending ${sent.key} …`;
-  if (sent?.is === "failed") return <strong>Not sent: {visibleLine(sent.why)}</strong>;
+  if (sent?.is === "failed") return <strong>{visibleLine(sent.why)}</strong>;
+  if (withdrawn !== undefined) return `No longer asked: ${visibleLine(withdrawn)}`;
   return (
     <>
       Waits for it: <Text of={blocks} line />

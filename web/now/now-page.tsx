@@ -1,4 +1,5 @@
 /** Now: is it all right, does it need me, what is it doing, what does it cost; in this order. */
+import { useRef } from "preact/hooks";
 import { runsOn } from "../../src/core/board/board.ts";
 import type { SeenProject } from "../../src/core/board/wire.ts";
 import { type Decision, isOpen } from "../../src/core/decision.ts";
@@ -34,10 +35,15 @@ export interface Elsewhere {
   readonly name: string;
   readonly api: Api;
   readonly needs: readonly Need[];
+  /** All that were ever asked there. */
+  readonly decisions: readonly Decision[];
 }
 
-/** An answer stays in sight for so long: whoever gave it sees that it stands, and by whom. */
-const lingers = 10_000;
+/**
+ * What was answered stays where it is, for this visit: whoever gave the answer sees that it stands,
+ * and no other question comes to lie under his hand. Only on a screen that is left alone it goes.
+ */
+const lingers = 600_000;
 const mostRuns = 12;
 const mostRecent = 12;
 
@@ -52,9 +58,17 @@ export function NowPage({ view, verdict, recent, projects, project, elsewhere, c
     d: () => press("D"),
   });
   const needs = needsOf(board);
-  // In the order in which they were asked: one that is answered stays where it was.
-  const decisions = Object.values(board.state.decisions).filter(
-    (decision) => isOpen(decision) || isFresh(decision.answer, now),
+  const stays = useRef(new Set<string>()).current;
+  const decisions = [
+    { key: project, name: "", api, decisions: Object.values(board.state.decisions) },
+    ...elsewhere,
+  ].flatMap(({ key: of, name: where, api: theirs, decisions: there }) =>
+    there.flatMap((decision) => {
+      const key = `${of} ${decision.id}`;
+      if (isOpen(decision)) stays.add(key);
+      else if (past || !stays.has(key) || isOld(decision, now)) return [];
+      return [{ key, decision, api: theirs, where }];
+    }),
   );
   const waits = waitsOf(board, now);
   const runs = runsOn(board);
@@ -90,23 +104,16 @@ export function NowPage({ view, verdict, recent, projects, project, elsewhere, c
             <section aria-labelledby="needs">
               <h2 id="needs">Needs you</h2>
               <div class="stack">
-                {decisions.map((decision) => (
-                  <DecisionCard key={decision.id} {...{ decision, api, now, past }} />
+                {decisions.map(({ key, ...asked }) => (
+                  <DecisionCard key={key} {...asked} {...{ now, past }} />
                 ))}
                 {needs.map((need) => (
                   <Trouble key={JSON.stringify(need)} need={need} to={to} />
                 ))}
-                {elsewhere.flatMap(({ key, name, api: theirs, needs: there }) =>
-                  there.map((need) =>
-                    need.is === "decision" ? (
-                      <DecisionCard
-                        key={`${key} ${need.decision.id}`}
-                        {...{ decision: need.decision, api: theirs, now, past, where: name }}
-                      />
-                    ) : (
-                      <Trouble key={key + JSON.stringify(need)} need={need} to={to} where={name} />
-                    ),
-                  ),
+                {elsewhere.flatMap(({ key, name, needs: there }) =>
+                  there.map((need) => (
+                    <Trouble key={key + JSON.stringify(need)} need={need} to={to} where={name} />
+                  )),
                 )}
               </div>
             </section>
@@ -171,8 +178,8 @@ export function NowPage({ view, verdict, recent, projects, project, elsewhere, c
   );
 }
 
-const isFresh = (answer: Decision["answer"], now: number): boolean =>
-  answer !== undefined && now - (momentOf(answer.at) ?? 0) < lingers;
+const isOld = ({ answer }: Decision, now: number): boolean =>
+  answer !== undefined && now - (momentOf(answer.at) ?? 0) > lingers;
 
 const cards = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("[data-need]")];
 

@@ -19,10 +19,18 @@ export class Fence extends Component<
           What it showed before may be old.
         </p>
         <p class="muted">{visibleLine(String(this.state.error))}</p>
-        <button type="button" class="btn btn-primary" onClick={() => location.reload()}>
-          Load again
-        </button>
+        <p>
+          <button type="button" class="btn btn-primary" onClick={loadAgain}>
+            Load again
+          </button>
+        </p>
       </section>
     );
   }
+}
+
+/** From the beginning: where somebody is now may be just what cannot be shown. */
+function loadAgain(): void {
+  location.hash = "#/";
+  location.reload();
 }

@@ -16,7 +16,8 @@ export function useElsewhere(
   // Where something was asked that is settled now, that is to be seen too.
   const isKnown = (key: string): boolean => found.some((each) => each.key === key);
   const others = projects.filter(
-    ({ key, needs }) => key !== project && (needs > 0 || isKnown(key)),
+    ({ key, needs, trouble }) =>
+      key !== project && trouble === undefined && (needs > 0 || isKnown(key)),
   );
   const since = useMemo(
     () => others.map(({ key, at, needs }) => `${key} ${at} ${needs}`).join("\n"),

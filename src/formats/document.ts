@@ -8,9 +8,9 @@
  * 3. Fences inside a Markdown fence nest, as their authors mean them to.
  */
 import type { SyntaxNodeRef, Tree } from "@lezer/common";
-import { GFM, parser } from "@lezer/markdown";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Item, Place } from "../core/plan/plan.ts";
+import { parseMarkdown } from "./parse-markdown.ts";
 import { placesIn, type Range, type Source } from "./places.ts";
 
 export type { Range, Source } from "./places.ts";
@@ -86,8 +86,6 @@ export interface Document {
   isStruck(range: Range): boolean;
 }
 
-/** Hard breaks mean nothing here, and looking for them costs the square of the spaces in a line. */
-export const markdown = parser.configure([GFM, { remove: ["HardBreak"] }]);
 const deepest = 100;
 const mostMarks = 5000;
 
@@ -109,7 +107,7 @@ export function parseDocument({ file, text }: Source): Result<Document> {
       hint: "split the document, or flatten that part of it",
     });
   }
-  const tree = markdown.parse(copy);
+  const tree = parseMarkdown(copy);
   const walked = walk(tree, copy, base);
   const frontAt = front?.[1] === undefined ? undefined : body + front[0].indexOf(front[1], 3);
   return succeed({
@@ -256,7 +254,8 @@ export function tooTangled(copy: string): { what: string; at: number } | undefin
     // A level takes two columns at least.
     const isDeep = quotes > deepest || items > deepest || (startsBlock && indent > deepest * 2);
     if (isDeep && rest !== "") return { what: `nested more than ${deepest} levels deep`, at };
-    marks += line.match(/[*_~`[<]+/g)?.length ?? 0;
+    // Each bracket begins something; of other marks, a row of them does.
+    marks += line.match(/[[<]|[*_~`]+/g)?.length ?? 0;
     if (marks > mostMarks) {
       return {
         what: `one paragraph with more than ${mostMarks} emphasis or link marks`,

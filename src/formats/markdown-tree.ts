@@ -4,7 +4,8 @@
  */
 import type { SyntaxNode } from "@lezer/common";
 import type { MarkdownNode } from "../core/board/wire.ts";
-import { isDone, markdown, readable, tooTangled } from "./document.ts";
+import { isDone, readable, tooTangled } from "./document.ts";
+import { parseMarkdown } from "./parse-markdown.ts";
 
 type Nodes = readonly MarkdownNode[];
 
@@ -19,17 +20,30 @@ interface Reading {
 /** Deeper than anybody writes: what is below is told as it stands. */
 const deepest = 60;
 
+/** More than anybody reads, or a page draws in a moment. */
+const [mostBlocks, mostColumns, longestTarget] = [30_000, 200, 4096];
+
 /** `file`: where it lies, from the repository's root; absent: links are from the root. */
 export function markdownTree(source: string, file = ""): Nodes {
   const text = source.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+  try {
+    return treeOf(text, file);
+  } catch (error) {
+    // Nested as nobody nests: it is told as it stands.
+    if (error instanceof RangeError) return [{ t: "pre", lang: "", v: text }];
+    throw error;
+  }
+}
+
+function treeOf(text: string, file: string): Nodes {
   const [, front, body = text] =
     /^---[ \t]*\n(?:([\s\S]*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n([\s\S]*))?$/.exec(
       firstIsRule(text) ? text : "",
     ) ?? [undefined, undefined, text];
   const { copy } = readable(body);
   const read = withoutFences(copy);
-  if (tooTangled(read) || isSlow(read)) return [{ t: "pre", lang: "", v: text }];
-  const top = markdown.parse(copy).topNode;
+  if (tooTangled(read) || isLong(read)) return [{ t: "pre", lang: "", v: text }];
+  const top = parseMarkdown(copy).topNode;
   const folder = file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : "";
   const reading = { text: copy, folder, references: referencesIn(top, copy) };
   const head: Nodes = front === undefined ? [] : [{ t: "pre", lang: "yaml", v: front }];
@@ -52,22 +66,16 @@ function withoutFences(copy: string): string {
   return lines.join("\n");
 }
 
-/** For every mark of code the parser looks through all of its paragraph. */
-function isSlow(copy: string): boolean {
-  let [work, marks, length] = [0, 0, 0];
+/** By what may begin a block: each line does, and each mark before its first word. */
+function isLong(copy: string): boolean {
+  let blocks = 0;
   for (const line of copy.split("\n")) {
-    if (line.trim() === "") {
-      work += marks * length;
-      [marks, length] = [0, 0];
-      continue;
-    }
-    marks += line.match(/`+/g)?.length ?? 0;
-    length += line.length;
+    if (line.trim() === "") continue;
+    const [front = ""] = /^(?:[ \t]|[>*+-]|\d{1,9}[.)])*/.exec(line) ?? [];
+    blocks += 1 + (front.match(/>|[*+.)-][ \t]/g)?.length ?? 0);
   }
-  return work + marks * length > mostWork;
+  return blocks > mostBlocks;
 }
-
-const mostWork = 40e6;
 
 const firstIsRule = (text: string): boolean => text.startsWith("---");
 
@@ -126,7 +134,9 @@ function blockOf(reading: Reading, node: SyntaxNode, depth: number): MarkdownNod
     case "CodeBlock":
       return { t: "pre", lang: languageOf(reading, node), v: codeIn(reading, node) };
     case "Table":
-      return { t: "table", c: rowsIn(reading, node, depth) };
+      return isWide(node)
+        ? { t: "pre", lang: "", v: raw() }
+        : { t: "table", c: rowsIn(reading, node, depth) };
     case "HorizontalRule":
       return { t: "rule" };
     case "HTMLBlock":
@@ -171,6 +181,9 @@ const codeIn = ({ text }: Reading, node: SyntaxNode): string =>
     .getChildren("CodeText")
     .map(({ from, to }) => text.slice(from, to))
     .join("");
+
+const isWide = (table: SyntaxNode): boolean =>
+  (table.getChild("TableHeader")?.getChildren("TableDelimiter").length ?? 0) > mostColumns;
 
 function rowsIn(reading: Reading, table: SyntaxNode, depth: number): MarkdownNode[] {
   const rows: MarkdownNode[] = [];
@@ -257,7 +270,8 @@ function inlineOf(reading: Reading, node: SyntaxNode, depth: number): Nodes {
 function codeOf(raw: string): string {
   const [, inside = raw] = /^(?:`+)([\s\S]*?)`+$/.exec(raw) ?? [];
   const line = inside.replaceAll("\n", " ");
-  return /^ .*[^ ].* $/.test(line) ? line.slice(1, -1) : line;
+  const isPadded = line.startsWith(" ") && line.endsWith(" ") && line.trim() !== "";
+  return isPadded ? line.slice(1, -1) : line;
 }
 
 /** Its words as a link; a picture as a link to it; what leads nowhere as the words alone. */
@@ -279,6 +293,7 @@ function linkOf(reading: Reading, node: SyntaxNode, depth: number): Nodes {
 }
 
 function linkTo({ folder }: Reading, written: string, c: Nodes): MarkdownNode {
+  if (written.length > longestTarget) return { t: "a", c };
   const target = written
     .replace(/\\([!-/:-@[-`{-~])/g, "$1")
     .replace(/&[#\w]{1,32};/g, entity)

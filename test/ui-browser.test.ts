@@ -34,6 +34,8 @@ import { makeFlowProject } from "./flow-rig.ts";
 import { atTerminal, eventually, makeRepo, type Repo, repoAt, segmentsOf, sleep } from "./rig.ts";
 
 const patience = 120_000;
+/** A question that came less than this ago takes no answer. */
+const toRead = 1000;
 
 afterAll(async () => {
   endServers();
@@ -73,6 +75,14 @@ const link = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "Views" }).getByRole("link", { name }).click();
 const runOf = async (repo: Repo): Promise<string> =>
   String((await repo.events()).find(({ type }) => type === "run-started")?.["run"]);
+
+/** As somebody who has read the question. */
+async function choose(page: Page, key: string): Promise<void> {
+  const letter = page.locator(`[data-need] button[data-key=${key}]`);
+  await letter.waitFor();
+  await sleep(toRead);
+  await letter.click();
+}
 
 /** Within the page: what it stands at is known by its address. */
 async function goTo(page: Page, hash: string): Promise<void> {
@@ -138,7 +148,7 @@ describe.skipIf(!hasBrowser)("the dashboard in a browser", { timeout: patience }
     for (const { page } of [one, other]) await said(page, decision?.question ?? "");
     await screenshot(one.page, "decision");
     await expectAccessible(one.page, "a decision");
-    await one.page.locator("[data-need] button[data-key=B]").click();
+    await choose(one.page, "B");
     await said(one.page, /B stands, by/);
     // The other page hears of it by itself.
     await eventually("the other page lets go of it", async () => {
@@ -333,10 +343,60 @@ describe.skipIf(!hasBrowser)("the dashboard in a browser", { timeout: patience }
     const { url } = await serve(repo.root);
     const { page, complaints, close } = await view(url);
     await page.locator("[data-need]").first().waitFor();
+    await sleep(toRead);
+    // Behind the list of keys nobody answers anything.
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("a");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("j");
     await page.keyboard.press("b");
     await said(page, /B stands, by/);
     expect((await repo.decisions())[0]).toMatchObject({ answer: "B" });
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it("takes no answer for what nobody can have read yet", async () => {
+    const repo = makeBuildRepo(three);
+    repo.write("notes.txt", "not committed\n");
+    expect((await build(repo, [], { agent: working })).code).toBe(3);
+    const { url } = await serve(repo.root);
+    const { page, complaints, close } = await view(url);
+    await page.locator("[data-need]").waitFor();
+    await sleep(toRead);
+    // By the page's own hand, at the moment at which it has moved.
+    await page.evaluate(`{
+      const card = document.querySelector("[data-need]");
+      card.style.marginTop = "40px";
+      card.querySelector("[data-key=A]").click();
+    }`);
+    await said(page, "It has only just come here");
+    await choose(page, "B");
+    await said(page, /B stands, by/);
+    expect((await repo.decisions())[0]).toMatchObject({ answer: "B" });
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it("says in words that it cannot show what it was told, and can again when it is told better", async () => {
+    const repo = await finished();
+    const { url } = await serve(repo.root);
+    const { page, complaints, close } = await view(url);
+    await page.getByRole("article", { name: "Run A feature" }).waitFor();
+    await page.route(/\/api\/board/, async (route) => {
+      const response = await route.fetch();
+      const told = await response.json();
+      told.board.state.decisions = { "d-0": { id: "d-0" } };
+      await route.fulfill({ response, json: told });
+    });
+    await page.reload();
+    await page.getByRole("alert").getByText("This cannot be shown").waitFor();
+    await screenshot(page, "cannot-be-shown");
+    await page.unroute(/\/api\/board/);
+    await page.getByRole("button", { name: "Load again" }).click();
+    await page.getByRole("article", { name: "Run A feature" }).getByText("3/3").waitFor();
     expect(complaints).toEqual([]);
     await close();
   });
@@ -381,7 +441,7 @@ describe.skipIf(!hasBrowser)("the dashboard in a browser", { timeout: patience }
     await need.getByText("api", { exact: true }).waitFor();
     await screenshot(page, "suite");
     await expectAccessible(page, "a suite");
-    await need.locator("button[data-key=B]").click();
+    await choose(page, "B");
     await eventually("it is answered there", async () => {
       const [decision] = await api.decisions();
       return decision?.answer === "B";
@@ -429,11 +489,13 @@ describe.skipIf(!hasBrowser)("the dashboard in a browser", { timeout: patience }
     await expectAccessible(empty.page, "empty");
     expect(empty.complaints).toEqual([]);
     await empty.close();
-    const stranger = await view(`http://127.0.0.1:${port}/`);
-    await said(stranger.page, "autodev ui");
-    await screenshot(stranger.page, "not-let-in");
-    await expectAccessible(stranger.page, "not let in");
-    await stranger.close();
+    for (const spoilt of ["", "#token=%zz", "#ticket=%zz"]) {
+      const stranger = await view(`http://127.0.0.1:${port}/${spoilt}`);
+      await said(stranger.page, "autodev ui");
+      await screenshot(stranger.page, "not-let-in");
+      await expectAccessible(stranger.page, "not let in");
+      await stranger.close();
+    }
   });
 
   it("shows hostile text as text, wherever it comes from", async () => {
@@ -452,7 +514,7 @@ describe.skipIf(!hasBrowser)("the dashboard in a browser", { timeout: patience }
     expect((await build(repo, [], { agent })).code).toBe(3);
     const { url } = await serve(repo.root);
     const { page, complaints, close } = await view(url);
-    await page.locator("[data-need] button[data-key=B]").click();
+    await choose(page, "B");
     await said(page, /B stands/);
     expectComplete(await build(repo, [], { agent }));
     const run = await runOf(repo);

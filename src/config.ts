@@ -14,6 +14,7 @@ import type { z } from "zod";
 import { fail, type Result, succeed } from "./core/failure.ts";
 import { mergedSettings, Settings, UserSettings } from "./core/settings.ts";
 import type { OwnProgram } from "./exec.ts";
+import { readSmallFile } from "./stack/small-file.ts";
 import { contains, userFolder } from "./trust.ts";
 
 export const configPath = ".autodev/config.yaml";
@@ -61,9 +62,9 @@ function notTheUsers(file: string, root: string): string | undefined {
 
 /** `shown`: how it is called in messages. */
 function readSettings<T>(file: string, shown: string, shape: z.ZodType<T>): Result<T> {
-  let text: string;
+  let text: ReturnType<typeof readSmallFile>;
   try {
-    text = fs.readFileSync(file, "utf8");
+    text = readSmallFile(file);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code === "ENOENT" || code === "ENOTDIR") return succeed(shape.parse({}));
@@ -72,7 +73,11 @@ function readSettings<T>(file: string, shown: string, shape: z.ZodType<T>): Resu
       hint: `chmod u+r ${shown}`,
     });
   }
-  return parseSettings(text, shown, shape);
+  if (typeof text === "string") return parseSettings(text, shown, shape);
+  return fail("usage", `${shown} cannot be used: ${text.why}`, {
+    file: shown,
+    hint: `remove ${shown}, or write a file there`,
+  });
 }
 
 export const parseConfig = (text: string): Result<Settings> =>

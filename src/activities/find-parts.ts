@@ -4,6 +4,7 @@ import * as path from "node:path";
 import { configFile } from "../core/suite.ts";
 import { readRepoConfig } from "../formats/repo-config.ts";
 import { findRepository, isKnownThere, type Repository } from "../git.ts";
+import { smallFileAt } from "../stack/small-file.ts";
 import { contains } from "../trust.ts";
 import type { Project } from "./hold.ts";
 import { membersIn } from "./survey.ts";
@@ -29,9 +30,9 @@ export function findParts({ root, repository }: Project): FoundPart[] {
 }
 
 function componentsOf(root: string): readonly { readonly path: string; readonly name: string }[] {
+  const text = smallFileAt(path.join(root, "_docs", configFile));
   try {
-    const text = fs.readFileSync(path.join(root, "_docs", configFile), "utf8");
-    return readRepoConfig(text)?.components ?? [];
+    return text === undefined ? [] : readRepoConfig(text).components;
   } catch {
     return [];
   }

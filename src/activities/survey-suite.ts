@@ -5,9 +5,10 @@ import { readPosition } from "../core/flow/position.ts";
 import type { FlowState } from "../core/flow/state.ts";
 import { parseStateFile } from "../core/flow/state-file.ts";
 import { largestStateFile, stateFileNames } from "../core/flow/state-names.ts";
-import { configFile, type Suite, type SuiteMember } from "../core/suite.ts";
+import { configFile, type Suite, type SuiteConfig, type SuiteMember } from "../core/suite.ts";
 import { readRepoConfig } from "../formats/repo-config.ts";
 import type { Git } from "../git/call.ts";
+import { readSmallFile, smallFileAt } from "../stack/small-file.ts";
 import { membersIn } from "./survey.ts";
 
 export async function surveySuite(root: string, git: Git): Promise<Suite> {
@@ -18,8 +19,7 @@ export async function surveySuite(root: string, git: Git): Promise<Suite> {
       checkedOut: by === "workspace" || fs.existsSync(path.join(root, where, ".git")),
     }),
   );
-  const text = textOf(path.join(root, "_docs", configFile));
-  const config = text === undefined ? undefined : readRepoConfig(text);
+  const config = configAt(path.join(root, "_docs", configFile));
   const paths = new Set([
     ...members.map((member) => member.path),
     ...(config?.components ?? []).map((component) => component.path),
@@ -83,7 +83,7 @@ function ownGit(git: Git, root: string, where: string): Git | undefined {
   const folder = path.join(root, where);
   const dot = path.join(folder, ".git");
   const stat = fs.lstatSync(dot, { throwIfNoEntry: false });
-  const named = stat?.isFile() ? /^gitdir: (.+)$/m.exec(textOf(dot) ?? "")?.[1] : undefined;
+  const named = stat?.isFile() ? /^gitdir: (.+)$/m.exec(smallFileAt(dot) ?? "")?.[1] : undefined;
   const gitDir = stat?.isDirectory() ? dot : named && path.resolve(folder, named.trim());
   if (gitDir === undefined || gitDir === "") return undefined;
   const inside = path.relative(root, gitDir);
@@ -129,7 +129,7 @@ function placeOfMember(root: string, where: string): FlowState | undefined {
   for (const name of stateFileNames) {
     const file = path.join(root, where, "_docs", name);
     const isSmall = (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) < largestStateFile;
-    const text = isSmall && isWithin(root, file) ? textOf(file) : undefined;
+    const text = isSmall && isWithin(root, file) ? smallFileAt(file) : undefined;
     const parsed = text === undefined ? undefined : parseStateFile(text, `_docs/${name}`);
     if (parsed?.ok) return readPosition(parsed.value, `_docs/${name}`).state;
   }
@@ -145,9 +145,12 @@ function isWithin(root: string, file: string): boolean {
   }
 }
 
-function textOf(file: string): string | undefined {
+/** Undefined: there is none. */
+function configAt(file: string): SuiteConfig | undefined {
   try {
-    return fs.readFileSync(file, "utf8");
+    const text = readSmallFile(file);
+    if (typeof text === "string") return readRepoConfig(text);
+    return { confirmed: false, components: [], faults: [`1: ${text.why}`] };
   } catch {
     return undefined;
   }

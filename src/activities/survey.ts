@@ -2,6 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { type Flow, type Glob, type Survey, sizesWanted, textsWanted } from "../core/flow/flow.ts";
+import { smallFileAt } from "../stack/small-file.ts";
 
 /** Enough for any project's artifacts, few enough to be instant where `_docs/` is misused. */
 const mostFiles = 20_000;
@@ -149,10 +150,4 @@ function entriesOf(folder: string): fs.Dirent[] {
   }
 }
 
-function readText(file: string): string {
-  try {
-    return fs.readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
-}
+const readText = (file: string): string => smallFileAt(file) ?? "";

@@ -457,6 +457,15 @@ describe("one that is killed", () => {
   }, 60_000);
 });
 
+it("one that was killed with a file in its place is tidied up after, though nothing is to be written", async () => {
+  const repo = livedIn();
+  await ends(0, repo.autodev(...yes));
+  const whole = picture(repo);
+  repo.write(".claude/skills/autodev/.autodev-tmp-1-1-SKILL.md", "half");
+  await ends(0, repo.autodev(...yes));
+  expect(picture(repo)).toEqual(whole);
+});
+
 describe("two at once", () => {
   it("write what one would have", async () => {
     const [alone, both] = [livedIn(), livedIn()];

@@ -154,9 +154,10 @@ async function writeAll(
   const changes = planned.filter(({ outcome }) => outcome.is !== "same" && outcome.is !== "left");
   const closed = changes.find(({ place }) => !mayWrite(place));
   if (closed) return notWritten(closed.file, "permission is denied");
+  // Also beside those that are as they should be: he may have been killed with the file in its place.
+  for (const { place } of planned) clearLeftovers(place);
   for (const change of changes) {
     try {
-      clearLeftovers(change.place);
       if (!(await write(change, change.before, change.after, world))) return succeed(false);
     } catch (error) {
       if (change.before === undefined) clear(change.folders);
@@ -172,10 +173,13 @@ async function writeAll(
 /** What somebody left who was killed while he wrote this file: he is gone, or we would wait for him. */
 function clearLeftovers(place: string): void {
   const folder = path.dirname(place);
-  if (!fs.existsSync(folder)) return;
-  for (const name of fs.readdirSync(folder)) {
-    if (name.startsWith(temporaryPrefix) && name.endsWith(`-${path.basename(place)}`))
-      fs.rmSync(path.join(folder, name), { force: true });
+  try {
+    for (const name of fs.readdirSync(folder)) {
+      if (name.startsWith(temporaryPrefix) && name.endsWith(`-${path.basename(place)}`))
+        fs.rmSync(path.join(folder, name), { force: true });
+    }
+  } catch {
+    // No such folder yet, or none that we may write in: whoever writes there is told.
   }
 }
 

@@ -250,7 +250,7 @@ describe("settings that cannot be used are named with their line:", { timeout: p
 
 // ── gates and agents that misbehave ────────────────────────────────────────────────────────────
 
-interface Misbehaviour extends Pick<Surroundings, "agent" | "gate"> {
+interface Misbehaviour extends Pick<Surroundings, "agent" | "gate" | "timeout"> {
   readonly exit: number;
   readonly error?: Partial<PhaseFileView["error"] & object>;
   /** Looked at before it is run again. */

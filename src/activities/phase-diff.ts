@@ -16,8 +16,14 @@ export interface PhaseDiff {
   readonly files: readonly FileChange[];
   /** Absent: it was not asked for. */
   readonly patch?: Buffer;
-  /** There are files that it does not show. */
+  /** There is more than it shows. */
   readonly cut?: true;
+}
+
+/** Of no more files than have so many lines together, and no more of them than these bytes. */
+export interface PatchLimits {
+  readonly lines: number;
+  readonly bytes: number;
 }
 
 export async function phaseDiff(
@@ -25,8 +31,7 @@ export async function phaseDiff(
   name: string,
   options: {
     readonly attempt?: number;
-    /** A number: of no more files than have so many lines together. */
-    readonly patch: boolean | number;
+    readonly patch: boolean | PatchLimits;
     /** Absent: the current one. */
     readonly run?: string;
   },
@@ -57,17 +62,21 @@ async function difference(
   git: Git,
   from: string,
   to: string,
-  wanted: boolean | number,
+  wanted: boolean | PatchLimits,
 ): Promise<Result<Pick<PhaseDiff, "files" | "patch" | "cut">>> {
   const files = await filesBetween(git, from, to);
   if (!files.ok || wanted === false) return files.ok ? succeed({ files: files.value }) : files;
-  const shown = wanted === true ? files.value : firstOf(files.value, wanted);
+  const shown = wanted === true ? files.value : firstOf(files.value, wanted.lines);
   const isWhole = shown.length === files.value.length;
   if (!isWhole && shown.length === 0)
     return succeed({ files: files.value, patch: Buffer.alloc(0), cut: true });
-  const patch = await patchBetween(git, from, to, isWhole ? [] : shown);
+  const patch = await patchBetween(git, from, to, {
+    only: isWhole ? [] : shown,
+    mostBytes: wanted === true ? undefined : wanted.bytes,
+  });
   if (!patch.ok) return patch;
-  return succeed({ files: files.value, patch: patch.value, ...(!isWhole && { cut: true }) });
+  const { bytes, cut } = patch.value;
+  return succeed({ files: files.value, patch: bytes, ...((cut || !isWhole) && { cut: true }) });
 }
 
 function firstOf(files: readonly FileChange[], most: number): readonly FileChange[] {

@@ -203,9 +203,8 @@ function inPlan({ feed, run, phase }: Which): string | undefined {
   return opened.value.compiled.plan.phases.find(({ id }) => id === phase)?.text;
 }
 
-const mostPatch = 1024 ** 2;
 /** Of a change that is larger, git is not even asked for the rest. */
-const mostLines = 50_000;
+const mostOfPatch = { lines: 50_000, bytes: 1024 ** 2 };
 
 async function diff(house: House, { query }: Question): Promise<Result<DiffAnswer>> {
   const which = whichOf(house, query);
@@ -214,19 +213,19 @@ async function diff(house: House, { query }: Question): Promise<Result<DiffAnswe
   if (run === flowRun) return fail("not-found", "a step's documents are below artifacts");
   const told = await phaseDiff(feed.project, phase, {
     run,
-    patch: mostLines,
+    patch: mostOfPatch,
     ...(attempt !== undefined && { attempt }),
   });
   if (!told.ok) return told;
   const { base, commit, files, patch = Buffer.alloc(0), cut = false } = told.value;
-  const end = patch.length <= mostPatch ? patch.length : patch.lastIndexOf(10, mostPatch) + 1;
+  const end = cut ? patch.lastIndexOf(10) + 1 : patch.length;
   return succeed({
     version: 1,
     base,
     commit,
     files: files.map(({ path, added, deleted }) => ({ path, added, removed: deleted })),
     patch: patch.toString("utf8", 0, end),
-    cut: cut || end < patch.length,
+    cut,
   });
 }
 

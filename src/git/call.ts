@@ -39,6 +39,8 @@ export interface GitCall {
   /** Codes that are answers, not failures; 0 always is one. */
   readonly expect?: readonly number[];
   readonly timeoutMs?: number;
+  /** Whoever says more is ended there. */
+  readonly mostBytes?: number;
 }
 
 export interface GitAnswer {
@@ -47,6 +49,8 @@ export interface GitAnswer {
   readonly text: string;
   /** What it said beside its answer: warnings. */
   readonly said: string;
+  /** It had more to say than was wanted. */
+  readonly cut?: true;
 }
 
 export interface Git extends Pipes {
@@ -382,7 +386,12 @@ async function spawnGit(
     env: { ...environment(place, call.env ?? {}), ...settings(blanked, place.whole === true) },
     input: call.input,
     timeoutMs: call.timeoutMs ?? patience,
+    mostBytes: call.mostBytes,
   });
+  if (error === "ENOBUFS") {
+    const first = out.subarray(0, call.mostBytes);
+    return succeed({ code: 0, out: first, text: first.toString("utf8"), said: "", cut: true });
+  }
   if (error !== undefined && error !== "ETIMEDOUT") return noGit(error);
   const said = err.toString("utf8");
   if (code === 0 || (code !== null && call.expect?.includes(code))) {
@@ -393,11 +402,12 @@ async function spawnGit(
 }
 
 /** From this very thread: for a command that asks git a few things. */
-const here: Starters["start"] = ({ program, args, cwd, env, input, timeoutMs }) =>
+const here: Starters["start"] = ({ program, args, cwd, env, input, timeoutMs, mostBytes }) =>
   new Promise((resolve) => {
     const out: Buffer[] = [];
     const err: Buffer[] = [];
-    let late = false;
+    let left = mostBytes ?? Number.POSITIVE_INFINITY;
+    let why: string | undefined;
     const end = (code: number | null, signal: string | null, error?: string): void => {
       clearTimeout(timer);
       resolve({
@@ -414,16 +424,21 @@ const here: Starters["start"] = ({ program, args, cwd, env, input, timeoutMs }) 
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       detached: true,
     });
-    const timer = setTimeout(() => {
-      late = true;
+    const kill = (reason: string): void => {
+      why ??= reason;
       child.kill("SIGKILL");
-    }, timeoutMs);
-    child.stdout?.on("data", (bytes: Buffer) => out.push(bytes));
+    };
+    const timer = setTimeout(() => kill("ETIMEDOUT"), timeoutMs);
+    child.stdout?.on("data", (bytes: Buffer) => {
+      if (left >= 0) out.push(bytes);
+      left -= bytes.length;
+      if (left < 0) kill("ENOBUFS");
+    });
     child.stderr?.on("data", (bytes: Buffer) => err.push(bytes));
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
     child.on("error", (error) => end(null, null, "code" in error ? String(error.code) : "unknown"));
-    child.on("close", (code, signal) => end(code, signal, late ? "ETIMEDOUT" : undefined));
+    child.on("close", (code, signal) => end(code, signal, why));
   });
 
 function noGit(code: string): ReturnType<typeof fail> {

@@ -20,21 +20,28 @@ export interface FileChange {
 /** Plumbing: no pager, and no setting of anybody's changes what it prints. */
 const compare = ["diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"];
 
-/** As `git diff` writes it, byte for byte; `only`: of these files. */
+export interface Patch {
+  readonly bytes: Buffer;
+  /** It goes on. */
+  readonly cut?: true;
+}
+
+/** As `git diff` writes it, byte for byte; `only`: of these files; `mostBytes`: git is ended there. */
 export async function patchBetween(
   git: Git,
   from: string,
   to: string,
-  only: readonly FileChange[] = [],
-): Promise<Result<Buffer>> {
+  { only = [], mostBytes }: { only?: readonly FileChange[]; mostBytes?: number | undefined } = {},
+): Promise<Result<Patch>> {
   const paths = only.flatMap((file) => [
     file.path,
     ...(file.from === undefined ? [] : [file.from]),
   ]);
   const which = paths.length > 0 ? ["--", ...paths] : [];
   const args = [...compare, "-p", "--src-prefix=a/", "--dst-prefix=b/", from, to, ...which];
-  const told = await git.call({ args });
-  return told.ok ? succeed(told.value.out) : told;
+  const told = await git.call({ args, ...(mostBytes !== undefined && { mostBytes }) });
+  if (!told.ok) return told;
+  return succeed({ bytes: told.value.out, ...(told.value.cut && { cut: true }) });
 }
 
 export async function filesBetween(

@@ -12,6 +12,8 @@ export interface StartCall {
   readonly env: NodeJS.ProcessEnv;
   readonly input?: string | Buffer | undefined;
   readonly timeoutMs: number;
+  /** Absent: whatever it says. */
+  readonly mostBytes?: number | undefined;
 }
 
 export interface StartAnswer {
@@ -34,11 +36,11 @@ const source = `
 const { spawnSync } = require("node:child_process");
 const ours = process.env;
 process.on("disconnect", () => process.exit());
-process.on("message", ({ program, args, cwd, set, unset, input, timeoutMs }) => {
+process.on("message", ({ program, args, cwd, set, unset, input, timeoutMs, mostBytes }) => {
   const env = { ...ours, ...set };
   for (const name of unset) delete env[name];
   const { status, signal, stdout, stderr, error } = spawnSync(program, args, {
-    cwd, env, input, timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: Infinity, detached: true,
+    cwd, env, input, timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: mostBytes ?? Infinity, detached: true,
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   const nothing = Buffer.alloc(0);

@@ -438,12 +438,13 @@ describe("one that is killed", () => {
     const files = (repo: Repo): [string, string][] =>
       Object.entries(picture(repo)).filter(([, what]) => !what.startsWith("folder"));
     let halfway = 0;
-    for (let part = 5; part <= 20; part += 3) {
+    // On a busy machine it may take another time than the first one: tried until it was hit.
+    for (let part = 5; part <= 20 || (halfway === 0 && part < 100); part += 3) {
       const repo = livedIn();
       const before = files(repo);
       await run(process.execPath, [binary(), ...yes], {
         cwd: repo.root,
-        timeout: (whole * part) / 20,
+        timeout: (whole * (5 + ((part - 5) % 18))) / 20,
       });
       const now = files(repo).length;
       if (now > before.length && now < files(finished).length) halfway++;
@@ -454,7 +455,7 @@ describe("one that is killed", () => {
       expect(files(repo)).toEqual(before);
     }
     expect(halfway).toBeGreaterThan(0);
-  }, 60_000);
+  }, 180_000);
 });
 
 it("one that was killed with a file in its place is tidied up after, though nothing is to be written", async () => {

@@ -24,7 +24,7 @@ import { stateFileNames } from "../core/flow/state-names.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
 import { type GitPlace, samePlace } from "../core/git-place.ts";
 import { isKnownThere, placeOf, placeWatch, type Repository } from "../git.ts";
-import type { Head, Holder, Sent, Store, StoredTransition } from "../store.ts";
+import type { Head, Holder, Sent, Session, Store, StoredTransition } from "../store.ts";
 import { createShowing, type Rendered, type Showing } from "./show.ts";
 import { survey } from "./survey.ts";
 
@@ -127,7 +127,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
   // What cannot even be looked at is refused before anything is made or changed.
   const looked = look(project);
   if (!looked.ok) return looked;
-  const opened = await store.open(world.holder(command));
+  const opened = await openSoon(store, world.holder(command));
   if (!opened.ok) return opened;
   const session = opened.value;
   const folded = fold(store);
@@ -237,6 +237,20 @@ export async function hold(project: Project, command: string): Promise<Result<He
   }
   return succeed(held);
 }
+
+/** Whoever records an answer holds the project for a moment: nobody is sent away for that. */
+async function openSoon(store: Store, holder: Holder): Promise<Result<Session>> {
+  for (let waited = 0; ; waited += waitMs) {
+    const opened = await store.open(holder);
+    const isBusy = !opened.ok && opened.failure.code === "locked" && waited < mostWaitMs;
+    if (!isBusy || !isAnswering(store.holder()?.command ?? "")) return opened;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
+
+const waitMs = 50;
+const mostWaitMs = 3000;
+const isAnswering = (command: string): boolean => /^autodev (?:decide|ui)\b/.test(command);
 
 const rendersAlike = (a: ProjectState, b: ProjectState): boolean =>
   a.flow === b.flow && a.stateFile === b.stateFile && a.sections === b.sections;

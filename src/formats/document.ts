@@ -254,8 +254,7 @@ export function tooTangled(copy: string): { what: string; at: number } | undefin
     // A level takes two columns at least.
     const isDeep = quotes > deepest || items > deepest || (startsBlock && indent > deepest * 2);
     if (isDeep && rest !== "") return { what: `nested more than ${deepest} levels deep`, at };
-    // Each bracket begins something; of other marks, a row of them does.
-    marks += line.match(/[[<]|[*_~`]+/g)?.length ?? 0;
+    marks += line.match(/[*_~`[<]+/g)?.length ?? 0;
     if (marks > mostMarks) {
       return {
         what: `one paragraph with more than ${mostMarks} emphasis or link marks`,

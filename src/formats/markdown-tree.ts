@@ -5,7 +5,7 @@
 import type { SyntaxNode } from "@lezer/common";
 import type { MarkdownNode } from "../core/board/wire.ts";
 import { isDone, readable, tooTangled } from "./document.ts";
-import { parseMarkdown } from "./parse-markdown.ts";
+import { littleWork, parseMarkdown } from "./parse-markdown.ts";
 
 type Nodes = readonly MarkdownNode[];
 
@@ -43,7 +43,7 @@ function treeOf(text: string, file: string): Nodes {
   const { copy } = readable(body);
   const read = withoutFences(copy);
   if (tooTangled(read) || isLong(read)) return [{ t: "pre", lang: "", v: text }];
-  const top = parseMarkdown(copy).topNode;
+  const top = parseMarkdown(copy, littleWork).topNode;
   const folder = file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : "";
   const reading = { text: copy, folder, references: referencesIn(top, copy) };
   const head: Nodes = front === undefined ? [] : [{ t: "pre", lang: "yaml", v: front }];

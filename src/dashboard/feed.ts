@@ -148,7 +148,7 @@ export function openFeed(project: Project): Feed {
       trouble = read();
       const took = performance.now() - now;
       // What cannot be read is read from its beginning each time: a long one not all the time.
-      if (trouble && took > 20) notBefore = now + 20 * took;
+      if (trouble && took > 200) notBefore = now + 20 * took;
       return trouble;
     },
     at: (seq) => (seq >= board.seq ? board : checkpoints.before(seq)),

@@ -80,8 +80,12 @@ const runOf = async (repo: Repo): Promise<string> =>
 async function choose(page: Page, key: string): Promise<void> {
   const letter = page.locator(`[data-need] button[data-key=${key}]`);
   await letter.waitFor();
-  await sleep(toRead);
-  await letter.click();
+  // Whatever has moved a moment ago takes no answer, and says so.
+  for (let tries = 0; tries < 5; tries++) {
+    await sleep(toRead);
+    await letter.click();
+    if ((await page.getByText("It has only just come here").count()) === 0) return;
+  }
 }
 
 /** Within the page: what it stands at is known by its address. */

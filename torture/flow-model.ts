@@ -797,7 +797,13 @@ export class FlowModel {
   /** What an answer brings about at once, if the flow is still where it was asked. */
   private answered(question: Question & { state: string }, key: string): void {
     const { m } = this;
-    this.say(`answered ${question.kind} ${key}`, () => (question.state = "answered"));
+    this.say(`answered ${question.kind} ${key}`, () => {
+      question.state = "answered";
+      // What a person has confirmed is ours to complete, whatever lies there by then.
+      const { flow, step } = question.about;
+      const isHere = m.place?.flow === flow && m.place.step === step;
+      if (question.kind === "confirmation" && key === "A" && isHere) m.chosen = step;
+    });
     const { place } = m;
     const { about, kind, to } = question;
     if (kind === "which-flow") m.flowChosen = to?.split(" ")["ABC".indexOf(key)] as string;

@@ -52,7 +52,7 @@ export const GraphNode = still<GraphNodeProps>(
         <title>{visibleLine(spoken(phase, critical))}</title>
         <g aria-hidden="true">
           <rect class="run-box" width={width} height={height} rx="9" />
-          {detail !== "out of sight" && (
+          {detail !== "out of sight" && detail !== "specks" && (
             <g class="run-node-mark">
               {detail !== "blocks" && isActive(stage.is) && (
                 <circle class="run-pulse" cx="8" cy="8" r="7" />
@@ -60,7 +60,7 @@ export const GraphNode = still<GraphNodeProps>(
               <path class="run-node-sign" d={sign} data-is={stage.is} />
             </g>
           )}
-          {detail !== "blocks" && detail !== "out of sight" && (
+          {(detail === "all" || detail === "names" || detail === "ids") && (
             <Words phase={phase} detail={detail} />
           )}
         </g>

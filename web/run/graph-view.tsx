@@ -24,7 +24,8 @@ export interface GraphViewProps {
 
 export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
   const laid = useDrawing(shapeOf(run.order));
-  const drawing = laid === "failed" ? undefined : laid;
+  const isDue = useSoon(phases.length <= fewPhases);
+  const drawing = laid === "failed" || !isDue ? undefined : laid;
   const look = useViewport(drawing);
   const path = useMemo(() => criticalIn(run), [run.order, run.readiness.complete]);
   const critical = useMemo(() => new Set(path), [path]);
@@ -96,7 +97,7 @@ export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
         </svg>
       ) : (
         <p class="run-quiet" role="status">
-          {laid
+          {laid === "failed"
             ? "The drawing could not be made; the list shows the same."
             : `Laying out ${phases.length} phases …`}
         </p>
@@ -120,6 +121,18 @@ export function GraphView({ run, phases, selected, onOpen }: GraphViewProps) {
       )}
     </div>
   );
+}
+
+const fewPhases = 100;
+
+/** Many are drawn a frame later: whoever comes here sees at once that he does. */
+function useSoon(now: boolean): boolean {
+  const [isDue, setDue] = useState(now);
+  useEffect(() => {
+    const timer = setTimeout(() => setDue(true), 50);
+    return () => clearTimeout(timer);
+  }, []);
+  return isDue;
 }
 
 /** All lines are one path, and all their heads: a graph has two of them, however large it is. */

@@ -37,7 +37,7 @@ export function useViewport(drawing: Drawing | undefined): Look {
   const view = useRef<Viewport>({ x: 0, y: 0, scale: 1 });
   /** Somebody has chosen what to look at: it is not taken from him when the window changes. */
   const chosen = useRef(false);
-  const [detail, setDetail] = useState<Detail>("blocks");
+  const [detail, setDetail] = useState<Detail>("specks");
   const [sight, setSight] = useState<Region>(nowhere);
 
   const show = useCallback((next: Viewport): void => {

@@ -41,6 +41,12 @@ describe("what is looked at", () => {
   });
 
   it("shows less text from afar", () => {
-    expect([1, 0.5, 0.4, 0.1].map(detailAt)).toEqual(["all", "names", "ids", "blocks"]);
+    expect([1, 0.5, 0.4, 0.2, 0.1].map(detailAt)).toEqual([
+      "all",
+      "names",
+      "ids",
+      "blocks",
+      "specks",
+    ]);
   });
 });

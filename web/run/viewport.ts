@@ -61,11 +61,19 @@ export function revealing(view: Viewport, middle: Point, size: Size, frame: Size
   });
 }
 
-export type Detail = "all" | "names" | "ids" | "blocks";
+export type Detail = "all" | "names" | "ids" | "blocks" | "specks";
 
-/** Text that nobody could read is not drawn. */
+/** Text that nobody could read is not drawn, nor are signs that nobody could tell apart. */
 export const detailAt = (scale: number): Detail =>
-  scale >= 0.75 ? "all" : scale >= 0.5 ? "names" : scale >= 0.3 ? "ids" : "blocks";
+  scale >= 0.75
+    ? "all"
+    : scale >= 0.5
+      ? "names"
+      : scale >= 0.3
+        ? "ids"
+        : scale >= 0.15
+          ? "blocks"
+          : "specks";
 
 /** A part of the drawing, in its own measure. */
 export interface Region extends Size, Point {}

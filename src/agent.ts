@@ -130,11 +130,25 @@ export interface AgentRun {
   emit(event: AgentEvent): void;
 }
 
+/** A line with a part of a message, or one that leaves the message open that others are parts of. */
+export type Piece =
+  | {
+      readonly is: "part";
+      /** The parts of one message say the same. */
+      readonly of: string;
+      readonly text: string;
+      /** The same line with another text in it. */
+      saying(text: string): string;
+    }
+  | { readonly is: "beside" };
+
 export interface Agent {
   readonly name: string;
   /** The dialect of its `raw` lines; absent: it has none, and its events are the transcript. */
   readonly speaks?: string;
   /** Whether it can go on with a session. */
   readonly resumes?: boolean;
+  /** What a `raw` line has of a message that comes in pieces; absent: none of its lines has. */
+  readonly pieceIn?: (line: string) => Piece | undefined;
   run(brief: Brief, run: AgentRun): Promise<AgentOutcome>;
 }

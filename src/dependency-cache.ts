@@ -19,6 +19,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { z } from "zod";
 import { type Result, succeed } from "./core/failure.ts";
+import { isNameAlive, ourName } from "./exec/process-table.ts";
 import { type Ended, exec } from "./exec.ts";
 import type { Git } from "./git/call.ts";
 import { removeFolder } from "./git/worktrees.ts";
@@ -320,8 +321,9 @@ export const listEntries = (cache: string): ListedEntry[] =>
     const folder = path.join(cache, name);
     const label = labelOf(folder);
     if (label) return [{ folder, bytes: label.bytes, used: label.used, isHalf: false }];
-    const pid = Number(temporary.exec(name)?.[1] ?? 0);
-    return pid > 0 && !isAlive(pid) ? [{ folder, bytes: 0, used: 0, isHalf: true }] : [];
+    const whose = temporary.exec(name)?.[1];
+    const isHalf = whose !== undefined && !isNameAlive(whose);
+    return isHalf ? [{ folder, bytes: 0, used: 0, isHalf }] : [];
   });
 
 /** One of those that are listed. */
@@ -410,9 +412,8 @@ async function sync(folder: string, marker: string): Promise<void> {
   await exec({ program: "sync", args }, { cwd: "/", marker });
 }
 
-const temporaryName = (what: "filling" | "gone"): string =>
-  `${what}-${process.pid}-${randomUUID()}`;
-const temporary = /^(?:filling|gone)-(\d+)-/;
+const temporaryName = (what: "filling" | "gone"): string => `${what}-${ourName()}-${randomUUID()}`;
+const temporary = /^(?:filling|gone)-([\dt]+)-/;
 
 /** Out of sight first: half an entry must not look like one. */
 async function discard(cache: string, folder: string): Promise<void> {
@@ -424,17 +425,8 @@ async function discard(cache: string, folder: string): Promise<void> {
 /** What processes have left that are no more. */
 async function tidy(cache: string): Promise<void> {
   for (const name of listed(cache)) {
-    const pid = Number(temporary.exec(name)?.[1] ?? process.pid);
-    if (pid !== process.pid && !isAlive(pid)) await removeFolder(path.join(cache, name));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    const whose = temporary.exec(name)?.[1];
+    if (whose !== undefined && !isNameAlive(whose)) await removeFolder(path.join(cache, name));
   }
 }
 

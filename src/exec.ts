@@ -309,7 +309,7 @@ async function viewFor({
   access = [],
   network,
 }: ExecOptions): Promise<Arranged | string | undefined> {
-  const there = hide.filter(isFolder);
+  const there = hide.filter((each) => fs.existsSync(each));
   if (there.length === 0 && !layer && access.length === 0 && !network) return undefined;
   const present = access.filter((each) => fs.existsSync(each.path));
   const sight = { hide: there, keep: keep.filter(isFolder), layer, access: present, network };
@@ -324,7 +324,7 @@ async function viewFor({
  * what is written into a step's files rules the steps after it: neither is for agents and gates.
  */
 const withheld =
-  /^(?:GIT_|ACTIONS_|(?:GITHUB|GH)_(?:ENTERPRISE_)?TOKEN$|GITHUB_(?:ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)$)/;
+  /^(?:GIT_|ACTIONS_|AUTODEV_DATABASE_URL|(?:GITHUB|GH)_(?:ENTERPRISE_)?TOKEN$|GITHUB_(?:ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)$)/;
 
 function environmentFor(options: ExecOptions, id: string): Record<string, string> {
   const env: Record<string, string> = {};

@@ -3,6 +3,8 @@
 export type { Agent, AgentEvent, AgentOutcome, AgentRun, Brief } from "./agent.ts";
 export { Event as EventSchema } from "./core/event.ts";
 export * from "./core/index.ts";
+export type { Engine, RunWish } from "./engine.ts";
+export { createLocalEngine } from "./project/local-engine.ts";
 export {
   type BuildOptions,
   type BuildPeople,

@@ -25,6 +25,7 @@ export {
 export { findParts } from "./activities/find-parts.ts";
 export { examineSandbox } from "./activities/find-sandbox.ts";
 export * from "./activities/hold.ts";
+export { patchWithoutSecrets, withoutSecrets } from "./activities/keep-secrets.ts";
 export type { ListedAgents } from "./activities/list-agents.ts";
 export { type Example, type LandedCommit, landedCommits } from "./activities/make-example.ts";
 export * from "./activities/open-flow.ts";
@@ -78,12 +79,14 @@ export { type HostFiles, hostFilesOf } from "./project/hosts.ts";
 export {
   budgetsAt,
   cacheFolder,
+  engineFor,
   glance,
   isHeld,
   openProject,
   planDisk,
   realWorld,
   suiteOf,
+  timeNow,
   transcriptOf,
   trustPlaceOf,
   withFlows,

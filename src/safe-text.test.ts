@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { maskLines, maskSecrets, secretsIn, shown } from "./safe-text.ts";
+import { maskLines, maskSecrets, secretsIn, shortened, shown } from "./safe-text.ts";
 
 describe("text of others, on a terminal", () => {
   it.each([
@@ -23,6 +23,9 @@ describe("text of others, on a terminal", () => {
 /** Put together here, so that nobody's scanner takes this file for a leak. */
 const made = (prefix: string, length: number): string =>
   prefix + "a1B2c3D4".repeat(64).slice(0, length);
+
+const numberOf = (letter: string): string => `&#${letter.codePointAt(0)};`;
+const hexNumberOf = (letter: string): string => `&#x${letter.codePointAt(0)?.toString(16)};`;
 
 describe("a secret", () => {
   it.each([
@@ -126,6 +129,64 @@ describe("a secret", () => {
   });
 
   it.each([
+    ["in colours", (line: string) => `\u001b[32m${Array.from(line).join("\u001b[0m")}`],
+    ["as a program prints a text of many lines", (line: string) => `      '${line}\\n' +`],
+    ["in a list", (line: string) => `  "${line}\\n",`],
+  ])("is masked over the lines of a private key %s", (_, form) => {
+    const [begin, end] = ["-----BEGIN EC PRIVATE KEY-----", "-----END EC PRIVATE KEY-----"];
+    const mask = maskLines([]);
+    const [, first, second] = [begin, "MIIEvQ+/abc", "Zq7hush=", end].map(form).map(mask);
+    expect([first, second]).toEqual(["[masked]", "[masked]"]);
+  });
+
+  it("is masked in a private key that is printed as a text of many lines, in one text", () => {
+    const key = [
+      "-----BEGIN RSA PRIVATE KEY-----",
+      "MIIEvQ+/abc",
+      "Zq7hush=",
+      "-----END RSA PRIVATE KEY-----",
+    ];
+    const text = `{ key: ${key.map((line) => `'${line}\\n'`).join(" +\n    ")} }`;
+    for (const each of [text, JSON.stringify({ said: text })])
+      expect(maskSecrets(each, [])).not.toMatch(/MIIE|Zq7/);
+  });
+
+  it("is masked over the lines of a key that begins where another ends", () => {
+    const [begin, end] = ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"];
+    const lines = [begin, "MIIEvQ", `${end}, or ${begin}`, "MIIEvR", end, "after"];
+    const text = lines.map(maskLines([])).join("\n");
+    expect(text).not.toMatch(/MIIE/);
+    expect(text).toMatch(/\nafter$/);
+  });
+
+  it("is masked whole where only a part of it is disguised", () => {
+    const login = "Authorization: Basic aGVsbG8sIHRo\\/ZXJlIGFyZSBh";
+    expect(maskSecrets(`"${login}"`, [])).toBe('"Authorization: Basic [masked]"');
+    const secrets = secretsIn({ A_TOKEN: "Zq7hush8", B_TOKEN: "Zq7hush8/and-more" });
+    expect(maskSecrets("is Zq7hush8\\/and-more", secrets)).toBe("is [masked]");
+  });
+
+  it("that holds what reads as an escape is masked among other escapes", () => {
+    const secrets = secretsIn({ MY_AUTH: "u=Zq7hush&p=a%2Fb%41c\\n" });
+    for (const text of ["u=Zq7hush&#38;p=a%2Fb%41c\\n", "u=\u001b[1mZq7hush&p=a%2Fb%41c\\n"])
+      expect(maskSecrets(`is ${text}.`, secrets)).toBe("is [masked].");
+  });
+
+  it.each([
+    ["with backslashes", (value: string) => value.replace(/[^\w]/g, "\\$&")],
+    ["in single quotes", (value: string) => `'${value.replaceAll("'", "'\\''")}'`],
+    [
+      "in single quotes, as dash has them",
+      (value: string) => `'${value.replaceAll("'", "'\"'\"'")}'`,
+    ],
+    ["in double quotes", (value: string) => `"${value.replace(/["$`\\]/g, "\\$&")}"`],
+  ])("is masked as a shell quotes it %s", (_, form) => {
+    const value = 'it\'s $1 `or` "no" !#;&*(a|b)~\\z';
+    const text = maskSecrets(`K=${form(value)}`, secretsIn({ DB_PASSWORD: value }));
+    expect(text).toMatch(/^K=["']?\[masked\]["']?$/);
+  });
+
+  it.each([
     ["as it is", (value: string) => value],
     ["in base64", (value: string) => Buffer.from(value).toString("base64")],
     ["in base64 for addresses", (value: string) => Buffer.from(value).toString("base64url")],
@@ -144,11 +205,69 @@ describe("a secret", () => {
     ["in JSON of Go", (value: string) => JSON.stringify({ value }).replaceAll(">", "\\u003e")],
     ["in JSON of Python", (value: string) => JSON.stringify({ value }).replaceAll("ä", "\\u00e4")],
     ["in JSON in JSON", (value: string) => JSON.stringify(JSON.stringify({ value }))],
+    ["in hex", (value: string) => Buffer.from(value).toString("hex")],
+    ["in HEX", (value: string) => Buffer.from(value).toString("hex").toUpperCase()],
+    [
+      "in an address, byte by byte",
+      (value: string) => Buffer.from(value).toString("hex").replace(/../g, "%$&"),
+    ],
+    [
+      "in HTML",
+      (value: string) =>
+        value.replaceAll("&", "&amp;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
+    ],
+    ["in HTML, by numbers", (value: string) => value.replace(/./gu, numberOf)],
+    ["in HTML, by hex numbers", (value: string) => value.replace(/./gu, hexNumberOf)],
+    ["in a string of Python", (value: string) => value.replaceAll("ä", "\\xe4")],
+    ["with colours between its letters", (value: string) => Array.from(value).join("\u001b[1;31m")],
+    [
+      "with marks between them that nobody sees",
+      (value: string) => Array.from(value).join("\u200b"),
+    ],
+    [
+      "with zero bytes between them, as UTF-16 has",
+      (value: string) => Array.from(value).join("\0"),
+    ],
+    [
+      "with colours between them, in JSON",
+      (value: string) => JSON.stringify(Array.from(value).join("\u001b[0m")),
+    ],
+    ["folded", (value: string) => `${value.slice(0, 7)}\n  ${value.slice(7)}`],
+    [
+      "in base64, folded, in JSON",
+      (value: string) =>
+        JSON.stringify(Buffer.from(value).toString("base64").replace(/.{10}/g, "$&\n")),
+    ],
   ])("of the environment is masked %s", (_, form) => {
     const value = 'pässw/"ord\\>>?? +1';
     const text = maskSecrets(`before ${form(value)} after`, secretsIn({ DB_PASSWORD: value }));
     expect(text).toMatch(/^before .*\[masked\].* after$/);
     expect(text.replace("[masked]", "").length).toBeLessThan("before {value} after".length + 14);
+  });
+
+  it("takes nothing with it of what is written around it, however that is written", () => {
+    const secrets = secretsIn({ MY_API_KEY: "Zq7-hush-hush-0123456789" });
+    const around = '%41&amp;\\u0041\\n\\"\u001b[31m\u200b\n C:\\new';
+    const numbers = "Zq7-hush-hush-0123456789"
+      .replace(/./g, "&#x$&;")
+      .replace(/x(.)/g, (_, at) => `x${(at as string).charCodeAt(0).toString(16)}`);
+    expect(maskSecrets(`${around}${numbers}${around}`, secrets)).toBe(`${around}[masked]${around}`);
+    expect(maskSecrets(around, secrets)).toBe(around);
+  });
+
+  it("that is folded is masked in whichever line has most of it, or all of whose letters are its", () => {
+    const key = made("sk_", 100);
+    const text = Buffer.from(`me:${key}`).toString("base64");
+    for (let width = 16; width <= text.length; width++) {
+      const mask = maskLines(secretsIn({ MY_API_KEY: key }));
+      const lines = text.match(new RegExp(`.{1,${width}}`, "g")) ?? [];
+      const left = lines.map(mask).join("").replaceAll("[masked]", "");
+      expect(left.length, `${width} letters a line`).toBeLessThan(text.length / 2);
+    }
+    const mask = maskLines(secretsIn({ MY_API_KEY: key, PASSWORD: "postgres-1" }));
+    for (const line of ["it is about sk_a1B2c", "postgres", "", "a line"]) {
+      expect(mask(line)).toBe(line);
+    }
   });
 
   it("of many lines is masked in each of them", () => {
@@ -216,6 +335,9 @@ describe("a secret", () => {
     ["dashes", "-"],
     ["beginnings of keys", "-----BEGIN PRIVATE KEY-----"],
     ["dashes in a key", "-----BEGIN PRIVATE KEY-----a-b-"],
+    ["quotes in a key", "-----BEGIN PRIVATE KEY-----a' + 'b"],
+    ["ends of a key", "-----END PRIVATE KEY-----"],
+    ["quotes of a shell", "'\\''"],
     ["addresses", "://a:"],
     ["colons", ":"],
     ["an address of colons", "://:::::::::::::::::::::::::::::::::::"],
@@ -223,9 +345,22 @@ describe("a secret", () => {
     ["authorizations", "authorization: basic "],
     ["keys", "sk-"],
     ["spaces", " "],
+    ["escapes", "\\u0041"],
+    ["escapes of escapes", "\\\\"],
+    ["beginnings of escapes", "\\u"],
+    ["per cent", "%"],
+    ["numbers of letters", "&#97;"],
+    ["marks that begin", "\u001b["],
+    ["marks that never end", "\u001b]"],
+    ["lines", "\n"],
   ])("is looked for in no time in %s", (_, piece) => {
     const text = piece.repeat(Math.ceil(1e6 / piece.length));
     maskSecrets(text, secretsIn({ A_TOKEN: "aaaaaaaa-aaaaaaaa", B_TOKEN: made("x", 4000) }));
     maskLines([])(text);
   });
+});
+
+it("what is shortened is cut between two characters", () => {
+  expect(shortened("abc\ud83d\ude00", 4)).toBe("abc");
+  expect(shortened("abc\ud83d\ude00", 5)).toBe("abc\ud83d\ude00");
 });

@@ -15,7 +15,7 @@
 import type { Answer } from "./core/decision.ts";
 import type { Event } from "./core/event.ts";
 import type { ProjectState } from "./core/evolve.ts";
-import type { Result } from "./core/failure.ts";
+import type { Failure, Result } from "./core/failure.ts";
 import type { Finding } from "./core/finding.ts";
 import type { GitPlace } from "./core/git-place.ts";
 import type { Message } from "./core/message.ts";
@@ -103,18 +103,48 @@ export interface Session {
   release(): Promise<void>;
 }
 
+/** From the transition on that this event is part of. */
+export const since = (
+  history: readonly StoredTransition[],
+  event: number,
+): readonly StoredTransition[] => history.filter(({ seq, events }) => seq + events.length > event);
+
+/** Thrown by what has no other way to say that the system lets nobody look. */
+export class Unreadable extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** What somebody looked up, or why the system did not let them. */
+export function lookedUp<T>(look: () => Result<T>): Result<T> {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof Unreadable) return { ok: false, failure: error.failure };
+    throw error;
+  }
+}
+
 export interface Store {
-  /** With `whole`, history from the beginning, whatever snapshots say. */
-  read(options?: { whole?: boolean }): Result<Reading>;
+  /**
+   * With `whole`, history from the beginning; with `from`, from the transition on that this event is
+   * part of. No snapshot then: `after` is all that was asked for.
+   */
+  read(options?: { whole?: boolean } | { from: number }): Result<Reading>;
   tail(): Tail;
-  /** Was this the rendering of `path` after any transition so far? */
+  /** Was this the rendering of `path` after any transition so far? May throw `Unreadable`. */
   everRendered(path: string, hash: string): boolean;
   /** A file that people see, by its path in the repository; undefined: it is not there. */
   readProjection(file: string): Result<string | undefined>;
   open(holder: Holder): Promise<Result<Session>>;
   /** Resolves with the answer that stands: the given one, or the one that came first. */
   answer(id: string, answer: Answer): Promise<Result<Answer>>;
-  answers(): ReadonlyMap<string, Answer>;
+  /** To these decisions; absent: to all that were ever answered. May throw `Unreadable`. */
+  answers(to?: readonly string[]): ReadonlyMap<string, Answer>;
   /** Whose session it is; undefined: nobody's. */
   holder(): Holder | undefined;
   /** Durable before it resolves, with the message's name. */

@@ -18,9 +18,9 @@ const areas: Record<
     packages: ["node:"],
   },
   single: {
-    is: /^src\/(?:(?:config|git|github|clock|trust|sandbox|safe-text|stack|dependency-cache|notify|result-tool)\.ts$|(?:git|stack)\/)/,
+    is: /^src\/(?:(?:config|git|github|clock|trust|sandbox|safe-text|stack|dependency-cache|notify|object-store|result-tool)\.ts$|(?:git|stack)\/)/,
     mayImport: ["core", "single", "exec"],
-    packages: ["node:", "yaml", "zod"],
+    packages: ["node:", "yaml", "zod", "aws4fetch"],
   },
   format: {
     is: /^src\/formats\//,
@@ -37,7 +37,11 @@ const areas: Record<
     mayImport: ["core", "contract", "exec", "tracker"],
     packages: ["@modelcontextprotocol/client"],
   },
-  store: { is: /^src\/stores\//, mayImport: ["core", "contract", "store"], packages: ["node:"] },
+  store: {
+    is: /^src\/stores\//,
+    mayImport: ["core", "contract", "store"],
+    packages: ["node:", "pg", "@dbos-inc/dbos-sdk"],
+  },
   activity: {
     is: /^src\/activities\//,
     mayImport: ["core", "contract", "format", "single", "exec", "activity"],
@@ -45,8 +49,8 @@ const areas: Record<
   },
   engine: {
     is: /^src\/engines\//,
-    mayImport: ["core", "contract", "activity", "engine"],
-    packages: ["node:"],
+    mayImport: ["core", "contract", "single", "store", "activity", "engine"],
+    packages: ["node:", "@dbos-inc/dbos-sdk"],
   },
   project: {
     is: /^src\/project(?:\.ts$|\/)/,

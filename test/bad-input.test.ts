@@ -742,6 +742,26 @@ describe.concurrent("a disk", () => {
     }
   });
 
+  it("on which not even a folder can be made is told as full, not as a path that is missing", async ({
+    skip,
+  }) => {
+    const disk = await smallDisk(2);
+    if (typeof disk === "string") return skip(disk);
+    try {
+      const root = path.join(disk.folder, "project");
+      await disk.run("cp", "-a", makeRepo({ [present]: generation3 }).root, root);
+      const used = `used=$(($(stat -f -c '%c - %d' "$0")))`;
+      await disk.run("sh", "-c", `${used} && mount -o remount,nr_inodes=$used "$0"`, disk.folder);
+      const ran = await disk.autodev(root, "--json");
+      expect(ran.code, ran.all).toBe(1);
+      expect(errorOf(ran).message).toMatch(/\.git\/autodev cannot be written: .*\(ENOSPC\)/);
+      await disk.run("mount", "-o", "remount,nr_inodes=1000", disk.folder);
+      expect((await disk.autodev(root, "--json")).code).toBe(0);
+    } finally {
+      disk.end();
+    }
+  });
+
   it("that fills up at any point of a run loses nothing that was acknowledged", async ({
     skip,
   }) => {

@@ -10,10 +10,12 @@ import { describe, expect, it } from "vitest";
 import {
   arrived,
   build,
+  config,
   decide,
   executionLog,
   expectComplete,
   expectTidy,
+  hashIn,
   makeBuildRepo,
   makeMailbox,
   makeToken,
@@ -29,6 +31,7 @@ import {
   startTrusted,
   subjects,
   survivors,
+  trustHash,
   twoPhases,
   vaguePhase,
   working,
@@ -816,6 +819,44 @@ describe("while people go on working:", { timeout: patience }, () => {
     expect(repo.git("log", "--diff-filter=D", "--format=%s", "--name-only").trim()).toBe("");
     expectTidy(repo);
   });
+
+  for (const mode of ["auto", "single"]) {
+    it(`${mode}: commits that change what is run are run once they are trusted, and not before`, async () => {
+      const settings = config.replace(/test: .*/, "test: sh check.sh");
+      const files = { ".autodev/config.yaml": settings, "check.sh": "true\n" };
+      const repo = makeBuildRepo(planOf([{ id: "1" }, { id: "2", needs: ["1"] }]), files);
+      const canary = path.join(makeFolder("canary"), "sang");
+      const published = mode === "auto" ? `${theirGit} ls-files | grep -q src/1.txt` : "true";
+      const agent = `if [ $AUTODEV_PHASE = 2 ] && [ ! -e "$USERS/theirs.txt" ]; then
+          until ${published}; do sleep 0.05; done
+          echo theirs > "$USERS/theirs.txt"; echo 'touch "${canary}"' > "$USERS/check.sh"
+          ${theirGit} add theirs.txt; ${theirGit} commit -qam theirs
+        fi; ${working}`;
+      const args = [`--commit=${mode}`];
+      const known = await trustHash(repo, args);
+      const refused = await startBuild(
+        repo,
+        [...args, "--trust-sha256", known],
+        around(repo, agent),
+      ).ended;
+      expect(refused.code, refused.all).toBe(3);
+      expect(refused.err).toContain("changes what the run would start: nothing of it was run");
+      expect(refused.err).toContain("check.sh");
+      expect(fs.existsSync(canary)).toBe(false);
+      // Again, with nothing said about it: the same.
+      const still = await startBuild(repo, [...args, "--trust-sha256", known], around(repo, agent))
+        .ended;
+      expect([still.code, hashIn(still)]).toEqual([3, hashIn(refused)]);
+      expect(fs.existsSync(canary)).toBe(false);
+      const trusted = [...args, "--trust-sha256", hashIn(refused) ?? ""];
+      expectComplete(await startBuild(repo, trusted, around(repo, agent)).ended);
+      expect(fs.existsSync(canary)).toBe(true);
+      for (const file of ["theirs.txt", "src/1.txt", "src/2.txt"]) {
+        expect(repo.git("show", `HEAD:${file}`), file).not.toBe("");
+      }
+      expectTidy(repo);
+    });
+  }
 
   it("a branch that was set back: asked where to, and nothing is lost", async () => {
     for (const letter of ["A", "B"]) {

@@ -202,7 +202,7 @@ describe("autodev build --detach and autodev attach", { timeout: patience }, () 
     const around = { agent: atTheDoor, env: { MAILBOX: mailbox } };
     const started = await build(repo, ["--detach", "--json"], around);
     expect(started.code, started.all).toBe(0);
-    const told = jsonOf<{ process: number; run: string }>(started);
+    const told = jsonOf<{ process: number; run: string; log: string }>(started);
     expectSchema(told, "build-detach");
     await arrived(mailbox, "began-1");
     expect((await repo.autodev("stop", "--json")).code).toBe(0);
@@ -211,7 +211,7 @@ describe("autodev build --detach and autodev attach", { timeout: patience }, () 
     const attached = repo.autodev("attach");
     fs.writeFileSync(path.join(mailbox, "open"), "");
     const ran = await attached;
-    expect(ran.code, ran.all).toBe(0);
+    expect(ran.code, `${ran.all}\n${fs.readFileSync(told.log, "utf8")}`).toBe(0);
     expect(ran.err).toMatch(/✓ 3 /);
     expect(ran.out).toContain("3 of 3 phases complete");
     expect(ran.all).not.toContain("\u001b");

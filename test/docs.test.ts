@@ -227,6 +227,7 @@ const ledger = "docs/ledger-plan.md";
 
 /** Those that take longest come first: several are told at once. */
 const stories: Readonly<Record<string, Story>> = {
+  "docs/guides/fleet.md": { start: "a clone of a project" },
   "docs/guides/recover.md": {
     start: "an empty folder",
     under: {
@@ -281,10 +282,13 @@ const stories: Readonly<Record<string, Story>> = {
     lines: { "autodev example": { why: "it is shown as a terminal leaves it", terminal: true } },
   },
   "CONTRIBUTING.md": { start: "an empty folder" },
+  "docs/figures.md": { start: "an empty folder" },
+  "docs/guarantees.md": { start: "an empty folder" },
   "docs/notices.md": { start: "an empty folder" },
   "docs/plans.md": { start: "an empty folder" },
   "docs/plan-runs.md": { start: "a project" },
   "docs/seeds.md": { start: "an empty folder" },
+  "docs/track-record.md": { start: "an empty folder" },
   "docs/trackers.md": { start: "an empty folder" },
   "docs/troubleshooting.md": {
     start: "a run that is complete",
@@ -349,6 +353,20 @@ interface Rule {
 
 const rules: readonly Rule[] = [
   {
+    is: /^autodev (?:worker|fleet|engine migrate|(?:build|start|attach|retry|stop|decide|decisions)\b.*(?:--engine[ =]postgres|--run \S+))/,
+    why: "it needs a database, as test/fleet.test.ts has it: its options are looked at",
+    holds: (words) => expect(misnamed(words[0])).toBeUndefined(),
+  },
+  {
+    is: /^npm install --global @dbos-inc\/dbos-sdk pg$/,
+    why: "npm's own: they are our optional peers",
+    holds() {
+      const manifest = fs.readFileSync(path.join(packageRoot, "package.json"), "utf8");
+      const { peerDependencies } = JSON.parse(manifest) as { peerDependencies: object };
+      expect(Object.keys(peerDependencies).sort()).toEqual(["@dbos-inc/dbos-sdk", "pg"]);
+    },
+  },
+  {
     is: /^npm run (torture|bench)(?: -- (.*))?$/,
     why: "it takes long: its names and options are looked at",
     holds([, script = "", args = ""]) {
@@ -358,7 +376,9 @@ const rules: readonly Rule[] = [
         expect(namesOf(script)).toContain(only);
       }
       const options =
-        script === "torture" ? ["tier", "only", "seed", "json"] : ["short", "only", "json"];
+        script === "torture"
+          ? ["tier", "only", "seed", "json"]
+          : ["short", "only", "json", "charts", "draw"];
       for (const [, option] of args.matchAll(/--(\w+)/g)) expect(options).toContain(option);
     },
   },

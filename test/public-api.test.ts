@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as core from "../src/core/index.ts";
 import * as library from "../src/index.ts";
+import * as fleet from "../src/project/fleet.ts";
 import * as testing from "../src/testing/index.ts";
 
 /** What others build on: a name that goes is a breaking change, and is seen here first. */
@@ -12,6 +13,7 @@ describe("the public names", () => {
       "buildPlan",
       "changePlan",
       "createFileStore",
+      "createLocalEngine",
       "createMemoryStore",
       "hold",
       "look",
@@ -20,6 +22,31 @@ describe("the public names", () => {
       "planDisk",
       "realWorld",
     ]);
+  });
+
+  it("of autodev/engines/postgres are these", () => {
+    expect(Object.keys(fleet).sort()).toMatchInlineSnapshot(`
+      [
+        "answerIn",
+        "answerRun",
+        "createPostgresEngine",
+        "findRunRow",
+        "fleetTold",
+        "keptTranscripts",
+        "limitAgent",
+        "migrateEngine",
+        "openFleet",
+        "pauseIn",
+        "protocol",
+        "retryIn",
+        "runWorker",
+        "seeFleet",
+        "stopIn",
+        "submitFlow",
+        "submitPlan",
+        "watchRun",
+      ]
+    `);
   });
 
   it("of autodev/core are these", () => {
@@ -108,6 +135,11 @@ describe("the public names", () => {
   });
 
   it("of autodev/testing are these", () => {
-    expect(Object.keys(testing)).toEqual(["agentContract", "storeContract", "trackerContract"]);
+    expect(Object.keys(testing)).toEqual([
+      "agentContract",
+      "engineContract",
+      "storeContract",
+      "trackerContract",
+    ]);
   });
 });

@@ -609,7 +609,8 @@ export function atTerminal(
     },
     type: (keys) => child.write(keys),
     resize: (width, height) => child.resize(width, height),
-    kill: (signal) => process.kill(child.pid, signal),
+    // Once it has ended, its number is a stranger's before long.
+    kill: (signal) => over || process.kill(child.pid, signal),
     ended,
   };
 }

@@ -4,6 +4,8 @@ import * as fs from "node:fs";
 import * as net from "node:net";
 import * as path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { hostsOf, type Knock, misshapen, requestOf, wrongIn } from "../torture/http-requests.ts";
+import { type RawAnswer, talk } from "../torture/http-talk.ts";
 import {
   arrived,
   build,
@@ -38,7 +40,7 @@ import {
   segmentsOf,
   sleep,
 } from "./rig.ts";
-import { ask, openUi, type RawAnswer, talk, type Ui } from "./ui-rig.ts";
+import { ask, openUi, type Ui } from "./ui-rig.ts";
 
 let running: Ui[] = [];
 afterEach(async () => {
@@ -57,41 +59,16 @@ const codeIn = (text: string): string =>
 
 // ── who is let in ──────────────────────────────────────────────────────────────────────────────
 
-interface Attempt {
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-  readonly site: string | undefined;
-  readonly method: string;
-  readonly target: string;
-  readonly token: string | undefined;
-}
-
-/** Written down a second time, from what is promised and not from how it is done. */
-function isWelcome(
-  { host, origin, site, method, target, token }: Attempt,
-  own: { readonly hosts: readonly string[]; readonly token: string },
-): boolean {
-  if (host === undefined || !own.hosts.includes(host)) return false;
-  if (origin !== undefined && origin !== `http://${host}`) return false;
-  const isPage = target === "/";
-  if (site !== undefined && site !== "same-origin")
-    if (site !== "none" || !isPage || method !== "GET") return false;
-  if (isPage || target === "/app.js") return method === "GET" || method === "HEAD";
-  if (token !== own.token) return false;
-  if (target === "/api/decide") return method === "POST" && origin !== undefined;
-  return method === "GET";
-}
-
 describe("of thousands of requests", () => {
   it("every one that is not from our page is refused, changes nothing, and is told nothing", async () => {
     const repo = await makeAskedRepo();
     const { port, token } = await ui(repo);
     const before = pictureOf(memoryOf(repo));
-    const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+    const own = { port, token };
     const all = <T>(...values: T[]): T[] => values;
-    const attempts: Attempt[] = [];
+    const knocks: Knock[] = [];
     for (const host of all(
-      ...hosts,
+      ...hostsOf(own),
       undefined,
       "127.0.0.1",
       `127.0.0.1:${port + 1}`,
@@ -109,64 +86,35 @@ describe("of thousands of requests", () => {
         for (const site of all(undefined, "same-origin", "none", "same-site", "cross-site"))
           for (const method of all("GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE"))
             for (const target of all("/", "/app.js", "/api/board?p=.", "/api/decide"))
-              for (const given of all(undefined, "x".repeat(43), token))
-                attempts.push({ host, origin, site, method, target, token: given });
-    expect(attempts.length).toBeGreaterThan(15_000);
+              for (const given of all(undefined, "x".repeat(43), token)) {
+                const shows = given === undefined ? undefined : `Bearer ${given}`;
+                const type = "application/json";
+                knocks.push({ host, origin, site, method, target, shows, type });
+              }
+    expect(knocks.length).toBeGreaterThan(15_000);
 
-    const { id } = repo.decision;
-    const requestFor = (attempt: Attempt): string => {
-      const { host, origin, site, method, target, token: given } = attempt;
-      // The question is open: whoever got through would have answered it. Only we name another one.
-      const asked = isWelcome(attempt, { hosts, token }) ? "d-000000000000" : id;
-      const body = method === "POST" ? JSON.stringify({ p: ".", id: asked, key: "A" }) : "";
-      return [
-        `${method} ${target} HTTP/1.1`,
-        ...(host === undefined ? [] : [`Host: ${host}`]),
-        ...(origin === undefined ? [] : [`Origin: ${origin}`]),
-        ...(site === undefined ? [] : [`Sec-Fetch-Site: ${site}`]),
-        ...(given === undefined ? [] : [`Authorization: Bearer ${given}`]),
-        ...(body === "" ? [] : ["Content-Type: application/json"]),
-        `Content-Length: ${body.length}`,
-        "",
-        body,
-      ].join("\r\n");
-    };
+    // The question is open: whoever got through would have answered it.
+    const bytesOf = (knock: Knock): string => requestOf(knock, own, repo.decision.id);
     // Without a name Node itself says 400 and closes: those go one by one, and not all of them.
-    const named = attempts.filter(({ host }) => host !== undefined);
-    const nameless = attempts
+    const named = knocks.filter(({ host }) => host !== undefined);
+    const nameless = knocks
       .filter(({ host }) => host === undefined)
       .filter((_, at) => at % 20 === 0);
     const connections = 16;
     const parts = Array.from({ length: connections }, (_, part) =>
       named.filter((_, at) => at % connections === part),
     );
-    const judge = (attempt: Attempt, answer: RawAnswer | undefined): string[] => {
-      const what = JSON.stringify(attempt);
-      if (!answer) return [`no answer: ${what}`];
-      const { status, head, body } = answer;
-      const welcome = isWelcome(attempt, { hosts, token });
-      return [
-        ...(/^access-control/im.test(head) ? [`CORS: ${what}`] : []),
-        ...(/^content-security-policy: default-src 'none'/im.test(head) ? [] : [`no CSP: ${what}`]),
-        ...(welcome === [200, 404, 503].includes(status) ? [] : [`${status}: ${what}`]),
-        ...(!welcome && /board|decisions/.test(body) ? [`told: ${what}`] : []),
-      ];
-    };
     const wrong: string[] = [];
     let count = 0;
-    const answers = await Promise.all(parts.map((part) => talk(port, part.map(requestFor))));
-    for (const [part, given] of answers.entries()) {
-      for (const [at, attempt] of (parts[part] ?? []).entries()) {
-        count++;
-        wrong.push(...judge(attempt, given[at]));
-      }
-    }
-    for (const attempt of nameless) {
-      const [answer] = await talk(port, [requestFor(attempt)]);
+    const judge = (knock: Knock, answer: RawAnswer | undefined): void => {
       count++;
-      if (answer?.status !== 400 || /^access-control/im.test(answer.head))
-        wrong.push(`${answer?.status}: ${JSON.stringify(attempt)}`);
-    }
+      for (const what of wrongIn(knock, answer, own))
+        wrong.push(`${what}: ${JSON.stringify(knock)}`);
+    };
+    const answers = await Promise.all(parts.map((part) => talk(port, part.map(bytesOf))));
+    for (const [part, given] of answers.entries())
+      for (const [at, knock] of (parts[part] ?? []).entries()) judge(knock, given[at]);
+    for (const knock of nameless) judge(knock, (await talk(port, [bytesOf(knock)]))[0]);
     expect(wrong.slice(0, 10)).toEqual([]);
     expect(count).toBeGreaterThan(14_000);
     expect(pictureOf(memoryOf(repo))).toEqual(before);
@@ -178,37 +126,10 @@ describe("of thousands of requests", () => {
     const host = `Host: 127.0.0.1:${port}`;
     const auth = `Authorization: Bearer ${token}`;
     const good = `GET /api/projects HTTP/1.1\r\n${host}\r\n${auth}\r\n\r\n`;
-    const json = `Origin: http://127.0.0.1:${port}\r\nContent-Type: application/json`;
-    const bad = [
-      "\r\n\r\n\0\0\0\r\n\r\n",
-      "GET\r\n\r\n",
-      "GET / HTTP/9.9\r\n\r\n",
-      `GET http://evil.example/ HTTP/1.1\r\n${host}\r\n${auth}\r\n\r\n`,
-      `GET //evil.example/api/board HTTP/1.1\r\n${host}\r\n${auth}\r\n\r\n`,
-      `GET /api/board HTTP/1.1\r\n${host}\r\n${host}\r\n${auth}\r\n\r\n`,
-      `GET /api/board HTTP/1.1\r\n${host}\r\nHost: evil.example\r\n${auth}\r\n\r\n`,
-      `GET /${"x".repeat(20_000)} HTTP/1.1\r\n${host}\r\n\r\n`,
-      `GET / HTTP/1.1\r\n${host}\r\nX: ${"x".repeat(40_000)}\r\n\r\n`,
-      `GET / HTTP/1.1\r\n${host}\r\n${"X: y\r\n".repeat(9000)}\r\n`,
-      `POST /api/decide HTTP/1.1\r\n${host}\r\n${auth}\r\n${json}\r\nContent-Length: 99999999\r\n\r\n`,
-      `POST /api/decide HTTP/1.1\r\n${host}\r\n${auth}\r\n${json}\r\nContent-Length: -1\r\n\r\n`,
-      `POST /api/decide HTTP/1.1\r\n${host}\r\n${auth}\r\n${json}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx`,
-      `POST /api/decide HTTP/1.1\r\n${host}\r\n${auth}\r\n${json}\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n`,
-      `POST /api/decide HTTP/1.1\r\n${host}\r\n${auth}\r\n${json}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
-      `POST /api/decide HTTP/1.1\r\n${host}\r\n${auth}\r\n${json}\r\nTransfer-Encoding: chunked\r\n\r\n${"ffff\r\n".concat("x".repeat(0xffff), "\r\n").repeat(3)}0\r\n\r\n`,
-      ...["", "{", "[]", "null", '"x"', "{}", '{"p":{}}', '{"__proto__":{"p":"."}}'].map(
-        (body) =>
-          `POST /api/decide HTTP/1.1\r\n${host}\r\n${auth}\r\n${json}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-      ),
-      `CONNECT evil.example:443 HTTP/1.1\r\n${host}\r\n\r\n`,
-      `GET /api/stream HTTP/1.1\r\n${host}\r\n${auth}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nLast-Event-ID: x\r\n\r\n`,
-      `OPTIONS * HTTP/1.1\r\n${host}\r\n\r\n`,
-    ];
-    for (const request of bad) {
-      const [answer] = await talk(port, [request], { patience: 3000 });
-      if (answer)
-        expect([400, 403, 404, 405, 413, 431, 501], request.slice(0, 80)).toContain(answer.status);
-      expect(answer?.body.length ?? 0).toBeLessThan(400);
+    for (const { name, bytes } of misshapen({ port, token })) {
+      const [answer] = await talk(port, [bytes], { patience: 3000 });
+      if (answer) expect([400, 401, 403, 404, 405, 413, 431, 501], name).toContain(answer.status);
+      expect(answer?.body.length ?? 0, name).toBeLessThan(400);
     }
     const [still] = await talk(port, [good]);
     expect(still?.status).toBe(200);
@@ -410,6 +331,10 @@ describe("its address", () => {
     other.close();
     expect(ran.code).toBe(2);
     expect(errorOf(ran).message).toContain(`port ${port} cannot be had: another program has it`);
+    // What no browser opens is nobody's address.
+    const refused = await repo.autodev("ui", "--json", "--port", "5060");
+    expect(refused.code).toBe(2);
+    expect(errorOf(refused).message).toContain("no browser opens port 5060");
     const chosen = await ui(repo, ["--port", String(port)]);
     expect(chosen.port).toBe(port);
     expect((await repo.autodev("ui", "--json", "--port", "99999")).code).not.toBe(0);
@@ -696,7 +621,8 @@ describe("while something goes on", () => {
       id,
       answer: "A",
       answeredBy: "tester",
-      recorded: false,
+      // By whoever held it, or by us if that one had gone by then.
+      recorded: expect.any(Boolean),
     });
     expect((await holder.ended).code).toBe(0);
     await eventually("it is on record, and told", () =>
@@ -912,9 +838,9 @@ it("opens a browser with a word that is good once, where somebody sits before a 
   await eventually("the browser is started", () => fs.existsSync(told), 15_000);
   const opened = fs.readFileSync(told, "utf8");
   expect(opened).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#ticket=[\w-]{32}\n$/);
-  const token = /#token=([\w-]{43})/.exec(shown)?.[1] ?? "";
-  expect(token).not.toBe("");
-  expect(opened).not.toContain(token);
+  const token = () => /#token=([\w-]{43})/.exec(shown)?.[1];
+  await eventually("the address is shown", () => token() !== undefined);
+  expect(opened).not.toContain(token());
   terminal.kill("SIGINT");
   // Without a screen nothing is started, whatever is on PATH.
   fs.rmSync(told);

@@ -51,7 +51,6 @@ export interface Api {
   decide(id: string, key: string): Promise<Answered<DecideAnswer>>;
   /** The answer's body is read while it comes. `at`: when the last event that was seen happened. */
   stream(after: number, at: string, signal: AbortSignal): Promise<Answered<Response>>;
-  /** Whoever answers next has to show again who he is. */
   doubt(): void;
 }
 
@@ -74,9 +73,7 @@ export function apiOf(token: string, p: string): Api {
       }),
     stream: (after, at, signal) =>
       reach(token, addressOf("stream", { p, after, at: at === "" ? undefined : at }), { signal }),
-    doubt() {
-      isProven = false;
-    },
+    doubt,
   };
 }
 
@@ -98,7 +95,11 @@ interface Rest {
   readonly signal?: AbortSignal;
 }
 
-async function ask<T>(token: string, address: string, rest: Rest = {}): Promise<Answered<T>> {
+export async function ask<T>(
+  token: string,
+  address: string,
+  rest: Rest = {},
+): Promise<Answered<T>> {
   const reached = await reach(token, address, rest);
   if (!reached.ok) return reached;
   try {
@@ -113,6 +114,11 @@ async function ask<T>(token: string, address: string, rest: Rest = {}): Promise<
  * nobody who has not shown first that he has it.
  */
 let isProven = false;
+
+/** Whoever answers next has to show again who he is. */
+export const doubt = (): void => {
+  isProven = false;
+};
 
 async function prove(token: string): Promise<Trouble | undefined> {
   const bytes = crypto.getRandomValues(new Uint8Array(24));

@@ -9,7 +9,7 @@ import type { Link } from "./source.ts";
 import { Text, visibleLine } from "./text.tsx";
 
 export interface FrameProps {
-  readonly view: Place["view"];
+  readonly view: Place["view"] | "fleet";
   readonly places: readonly {
     readonly place: Place;
     readonly name: string;
@@ -63,6 +63,12 @@ export function Frame(props: FrameProps) {
               )}
             </a>
           ))}
+          {hasFleet && (
+            <a href="/fleet" aria-current={view === "fleet" ? "page" : undefined}>
+              <Icon is="fleet" />
+              <span class="view-name">Fleet</span>
+            </a>
+          )}
         </nav>
         <div class="rail-foot">
           <Connection
@@ -90,6 +96,9 @@ export function Frame(props: FrameProps) {
     </>
   );
 }
+
+/** The server says so in the page itself; the fleet has a page of its own (`fleet/`). */
+const hasFleet = "fleet" in document.documentElement.dataset;
 
 /** The fragment is the route: a skip link must not be one. */
 function toMain(event: Event): void {

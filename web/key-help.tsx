@@ -2,7 +2,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import { keyHelp } from "./keys.ts";
 
-export function KeyHelp({ close }: { close: () => void }) {
+/** `of`: of a page that has other keys. */
+export function KeyHelp({ close, of = keyHelp }: { close: () => void; of?: typeof keyHelp }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
@@ -14,7 +15,7 @@ export function KeyHelp({ close }: { close: () => void }) {
         </button>
       </header>
       <div class="help-groups">
-        {keyHelp.map(([title, ...rows]) => (
+        {of.map(([title, ...rows]) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl>

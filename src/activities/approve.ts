@@ -62,15 +62,17 @@ export interface ApprovalOptions {
   /** Patterns of files that whoever works is told to follow: skills and flows of the project's own. */
   readonly follows?: readonly string[];
   readonly trackers?: readonly FoundTracker[];
+  /** `false`: as it is on a machine where nobody has put hooks into git. */
+  readonly hooks?: false;
 }
 
 export async function surfaceFor(options: ApprovalOptions): Promise<Result<Surface>> {
   const { git, commit, settings } = options;
-  const lines =
-    settings.gates?.["hooks"] === undefined ? await hookLines(git, commit) : succeed([]);
+  const hooked = options.hooks !== false && settings.gates?.["hooks"] === undefined;
+  const lines = hooked ? await hookLines(git, commit) : succeed([]);
   if (!lines.ok) return lines;
   const commands = [...entriesOf(options), ...lines.value];
-  const hooks = commands.length > 0 ? await hooksOf(git) : succeed([]);
+  const hooks = commands.length > 0 && options.hooks !== false ? await hooksOf(git) : succeed([]);
   if (!hooks.ok) return hooks;
   const entries = [...commands, ...hooks.value];
   const patterns = [

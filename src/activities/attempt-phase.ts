@@ -181,68 +181,110 @@ interface Attempted {
 export async function concludeAttempt(
   site: RunSite,
   worked: Attempted,
-  { outcome, agent, over }: Omit<Worked, "rest">,
+  ended: Omit<Worked, "rest">,
 ): Promise<Result<RunEvent[]>> {
   const { phase, attempt } = worked;
   // Kept under a ref whatever comes of it: nothing that was paid for is thrown away.
-  const captured = await capture(site, worked, outcome);
+  const captured = await capture(site, worked, ended.outcome);
   // Only what the agent left can be its fault: not a full disk, not a git that was killed.
   if (!captured.ok && captured.failure.code !== "git") return captured;
-  if (over !== undefined && outcome.is !== "done") {
-    const { whose, what } = over;
+  const parks = phaseOf(site.run(), phase)?.parks ?? 0;
+  const follows = afterWork(
+    { phase, attempt, ...ended },
+    {
+      now: Date.parse(site.project.world.now()),
+      parks,
+      takenUp: captured.ok ? true : captured.failure.message,
+    },
+  );
+  if (follows.is === "over") return succeed([follows.event]);
+  if (!captured.ok) throw new Error("what was not taken up is delivered");
+  const { result, model, left } = follows;
+  const seen = left === undefined ? worked : { ...worked, left };
+  return deliver(site, seen, captured.value, result, model);
+}
+
+/** How an agent's work ended, and by whom it was done. */
+interface EndedWork extends Omit<Worked, "rest"> {
+  readonly phase: string;
+  readonly attempt: number;
+}
+
+/** `delivered`: there is a result, and what it is worth is to be found out. */
+type AfterWork =
+  | { readonly is: "over"; readonly event: RunEvent }
+  | {
+      readonly is: "delivered";
+      readonly result: AgentResult;
+      readonly model?: string;
+      readonly left?: number;
+    };
+
+const over = (event: RunEvent): AfterWork => ({ is: "over", event });
+
+/**
+ * What follows from an agent's end, before anybody has looked at its work. `takenUp`: what it left
+ * is kept, or why it could not be.
+ */
+export function afterWork(
+  work: EndedWork,
+  world: { readonly now: number; readonly parks: number; readonly takenUp: true | string },
+): AfterWork {
+  const { phase, attempt, agent, outcome, over: used } = work;
+  const { takenUp } = world;
+  if (used !== undefined && outcome.is !== "done") {
+    const { whose, what } = used;
     // What the whole run has used up is asked about the run.
-    return succeed([
+    return over(
       whose === "phase"
         ? { type: "attempt-over-budget", phase, attempt, over: what }
         : { type: "attempt-interrupted", phase, attempt, reason: `the run: ${what}` },
-    ]);
+    );
   }
   switch (outcome.is) {
     case "stopped":
-      return succeed([{ type: "attempt-interrupted", phase, attempt, reason: "asked to stop" }]);
+      return over({ type: "attempt-interrupted", phase, attempt, reason: "asked to stop" });
     case "unable": {
       const { trouble, hint } = outcome;
       const { kind, message } = trouble;
-      return succeed([{ type: "attempt-unable", phase, attempt, agent, kind, message, hint }]);
+      return over({ type: "attempt-unable", phase, attempt, agent, kind, message, hint });
     }
     case "limited":
-      return succeed([parkedOr(site, worked, agent, outcome)]);
+      return over(parkedOr(work, world, outcome));
     case "failed": {
       const { error, result } = outcome;
       // It minds its budget by itself, and has left off.
       if (error.kind === "budget") {
-        return succeed([{ type: "attempt-over-budget", phase, attempt, over: error.message }]);
+        return over({ type: "attempt-over-budget", phase, attempt, over: error.message });
       }
       // Whoever fears that a gate fails may be wrong about it: that is found out, not believed.
-      if (result && captured.ok && isPessimistic(result)) {
-        return deliver(site, worked, captured.value, result);
-      }
-      return succeed([failed(worked, error, result && claimOf(result))]);
+      if (result && takenUp === true && isPessimistic(result)) return { is: "delivered", result };
+      return over(failed(work, error, result && claimOf(result)));
     }
     case "done": {
       const { result, model, left = 0 } = outcome;
-      if (captured.ok) return deliver(site, { ...worked, left }, captured.value, result, model);
-      const message = `what it left cannot be taken up: ${captured.failure.message}`;
-      return succeed([failed(worked, { type: "task_incomplete", message }, claimOf(result))]);
+      if (takenUp === true) {
+        return { is: "delivered", result, left, ...(model !== undefined && { model }) };
+      }
+      const message = `what it left cannot be taken up: ${takenUp}`;
+      return over(failed(work, { type: "task_incomplete", message }, claimOf(result)));
     }
   }
 }
 
 /** Until a moment that is on record: whoever comes later waits for the same one. */
 function parkedOr(
-  site: RunSite,
-  worked: Attempted,
-  agent: string,
+  work: EndedWork,
+  { now, parks }: { readonly now: number; readonly parks: number },
   { until, reason, trouble }: Extract<AgentOutcome, { is: "limited" }>,
 ): RunEvent {
-  const { phase, attempt } = worked;
+  const { phase, attempt, agent } = work;
   const kind = trouble?.kind;
-  const now = Date.parse(site.project.world.now());
   const told = until === undefined ? undefined : Date.parse(until) - now;
-  const wait = parkedFor(kind, phaseOf(site.run(), phase)?.parks ?? 0, told);
+  const wait = parkedFor(kind, parks, told);
   if (wait === undefined) {
     const message = `${reason}; it was tried for long enough`;
-    return failed(worked, { type: "agent_crash", message, ...(kind && { kind }) });
+    return failed(work, { type: "agent_crash", message, ...(kind && { kind }) });
   }
   return {
     type: "attempt-parked",
@@ -280,7 +322,7 @@ async function deliver(
 
 type Claim = Extract<RunEvent, { type: "attempt-delivered" }>["claim"];
 
-const claimOf = (result: AgentResult): Claim => ({
+export const claimOf = (result: AgentResult): Claim => ({
   status: result.status,
   tasksTotal: result.tasks.total,
   tasksCompleted: result.tasks.completed,
@@ -296,7 +338,7 @@ const claimOf = (result: AgentResult): Claim => ({
 });
 const mostClaimed = 5000;
 
-const failed = ({ phase, attempt }: Attempted, error: PhaseError, claim?: Claim): RunEvent => ({
+const failed = ({ phase, attempt }: EndedWork, error: PhaseError, claim?: Claim): RunEvent => ({
   type: "attempt-failed",
   phase,
   attempt,

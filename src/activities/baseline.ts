@@ -3,28 +3,33 @@
  * fault later, and what nobody checks is not called verified. Both are for people to decide.
  */
 import type { Question } from "../core/decision.ts";
-import type { Failure } from "../core/failure.ts";
+import type { Failure, Result } from "../core/failure.ts";
 import { gatesOf, type PlanRun } from "../core/plan/progress.ts";
 import type { GateOutcome, RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
 import { askOnce } from "./ask.ts";
-import { movedMeanwhile } from "./find-ground.ts";
+import { goOnFrom, movedMeanwhile } from "./follow-target.ts";
 import { withSetup } from "./introduced-gates.ts";
-import { runGates } from "./run-gates.ts";
+import { type GateRun, runGates } from "./run-gates.ts";
 import { type RunSite, refused } from "./run-site.ts";
 
 type Taken = Omit<Extract<RunEvent, { type: "baseline-taken" }>, "type">;
 
-export async function takeBaseline(site: RunSite, run: PlanRun): Promise<Performed> {
+/** Long work that asks nobody: it can be done on another machine. */
+export const baselineGates = (site: RunSite, run: PlanRun, slot = 0): Promise<Result<GateRun>> =>
+  runGates(withSetup(site, run), run, { slot, commit: run.tip, gates: gatesOf(run) });
+
+export async function takeBaseline(
+  site: RunSite,
+  run: PlanRun,
+  gatesRun: typeof baselineGates = baselineGates,
+): Promise<Performed> {
   const moved = await movedMeanwhile(site.git, run);
   if (moved !== undefined) {
-    return { is: "done", events: [{ type: "target-moved", commit: moved, undone: [] }] };
+    const gone = await goOnFrom(site, run, moved);
+    return gone.ok ? { is: "done", events: [gone.value] } : asking(gone.failure);
   }
-  const ran = await runGates(withSetup(site, run), run, {
-    slot: 0,
-    commit: run.tip,
-    gates: gatesOf(run),
-  });
+  const ran = await gatesRun(site, run);
   if (!ran.ok) return refused(ran);
   if (ran.value.stopped) return { is: "done", events: [] };
   const gates = [...ran.value.outcomes];
@@ -44,7 +49,7 @@ const done = (taken: Taken): Performed => ({
 async function unverified(site: RunSite, taken: Taken): Promise<Performed> {
   const chosen = await askOnce(site, {
     kind: "no-gates",
-    subject: site.project.root,
+    subject: site.project.known ?? site.project.root,
     cycle: 1,
     cause: "no gate runs",
     question: "no gate runs here: nothing would check what the agents do",
@@ -128,7 +133,9 @@ function questionOf(run: PlanRun, gate: GateOutcome, output: string): Question {
 }
 
 const asking = (failure: Failure): Performed =>
-  failure.code === "decision-required" ? { is: "asking", failure } : { is: "refused", failure };
+  failure.code === "decision-required" || failure.code === "untrusted"
+    ? { is: "asking", failure }
+    : { is: "refused", failure };
 
 /** As people decided: nothing was begun, and nothing is wrong with the machine. */
 const stopped = (message: string, hint: string): Performed => ({

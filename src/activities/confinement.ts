@@ -44,7 +44,26 @@ export function accessOf(
 }
 
 /** With what lies there, whoever reads it could answer questions in a person's name. */
-export const privatePlaces = (): string[] => [uiFolder(), ...browserProfiles()];
+export const privatePlaces = (): string[] => {
+  const folders = [uiFolder(), ...browserProfiles()];
+  // What lies in one of them is out of sight with it.
+  const files = loginFiles().filter((file) => !folders.some((folder) => isIn(file, folder)));
+  return [...folders, ...files];
+};
+
+/** Where a fleet's login is written down: ours, and what PostgreSQL's library reads by itself. */
+export function loginFiles(env: NodeJS.ProcessEnv = begun): string[] {
+  const ours = env["AUTODEV_DATABASE_URL_FILE"];
+  // On a machine without a fleet they are of somebody else's databases.
+  if (ours === undefined && env["AUTODEV_DATABASE_URL"] === undefined) return [];
+  const home = env["HOME"] || os.homedir();
+  const usual = [".pgpass", ".pg_service.conf"].map((name) => path.join(home, name));
+  const all = [ours, env["PGPASSFILE"], env["PGSERVICEFILE"], ...usual];
+  return [...new Set(all)].filter((file) => file !== undefined && fs.existsSync(file)) as string[];
+}
+
+/** As it was before the address was taken out of it. */
+const begun = { ...process.env };
 
 export const outOfSight = (): Access[] =>
   privatePlaces().map((place) => ({ path: place, writable: false, hidden: true }));

@@ -4,7 +4,7 @@ import { fail, type Result, succeed } from "../core/failure.ts";
 import { type AttemptRecord, attemptsIn } from "../core/plan/attempts.ts";
 import { normaliseId } from "../core/plan/ids.ts";
 import { type PhaseProgress, type PlanRun, phaseOf } from "../core/plan/progress.ts";
-import { eventsOf, type Project, readState } from "./hold.ts";
+import { type Project, readHistory, readState } from "./hold.ts";
 
 export interface PhaseHistory {
   readonly run: PlanRun;
@@ -40,9 +40,8 @@ export function findPhase(project: Project, name: string, among?: string): Resul
       hint: `it has ${there.slice(0, 30).join(", ")}${there.length > 30 ? " …" : ""}`,
     });
   }
-  const reading = project.store.read({ whole: true });
-  if (!reading.ok) return reading;
-  const own = reading.value.after.filter((transition) => transition.run === run.id);
+  const history = readHistory(project, run);
+  if (!history.ok) return history;
   const { id } = progress;
   return succeed({
     run,
@@ -50,7 +49,7 @@ export function findPhase(project: Project, name: string, among?: string): Resul
     written: known?.written ?? id,
     name: known?.name ?? "",
     progress,
-    attempts: attemptsIn(own.flatMap(eventsOf)).get(id) ?? [],
+    attempts: attemptsIn(history.value).get(id) ?? [],
   });
 }
 

@@ -2,7 +2,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import type { PlanRun } from "../core/plan/progress.ts";
 import type { CommitMode } from "../core/plan/run-event.ts";
 import type { Git } from "../git/call.ts";
 import {
@@ -11,7 +10,6 @@ import {
   commitTree,
   identityOf,
   indexInfo,
-  isAncestor,
   updateRefs,
   writeBlob,
 } from "../git/objects.ts";
@@ -227,18 +225,6 @@ async function commitAll(git: Git, from: string, commit: string): Promise<Result
   const input = indexInfo(entries, commit);
   const followed = await git.call({ args: ["update-index", "-z", "--index-info"], input });
   return followed.ok ? succeed(undefined) : followed;
-}
-
-/**
- * People have committed on top of all that is published, and nothing else has landed: then that is
- * what the run goes on from. They may have mended what a phase fails for.
- */
-export async function movedMeanwhile(git: Git, run: PlanRun): Promise<string | undefined> {
-  const untouched = run.published === run.landed.length && run.tip === run.targetAt;
-  if (!untouched) return undefined;
-  const now = await commitAt(git, run.target === "" ? "HEAD" : run.target);
-  const isOnTop = now !== undefined && now !== run.tip && (await isAncestor(git, run.tip, now));
-  return isOnTop ? now : undefined;
 }
 
 /** The run's own ref, from its first moment: what it lands on is never collected as garbage. */

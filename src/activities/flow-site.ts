@@ -29,6 +29,8 @@ export interface FlowSite {
   readonly by: string;
   readonly signal: AbortSignal;
   readonly killNow: AbortSignal;
+  /** True: what is under way comes to its end, and nothing new begins. Absent: nobody says so. */
+  readonly isFinishing?: () => boolean;
   /** The last event before this invocation. */
   readonly begun: number;
   readonly throughBoundaries: boolean;

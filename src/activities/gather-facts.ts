@@ -75,15 +75,27 @@ export async function treeFacts(
     )
     .map(({ path }) => path);
   const forced = new Set(unasked.length > 0 ? await ignoredOf(site.git, unasked) : []);
+  const inFiles = await fileFacts(changes, texts.value);
   return succeed({
-    changes: changes.map((change) => ({
-      ...changedFile(change, texts.value),
+    ...inFiles,
+    changes: inFiles.changes.map((change) => ({
+      ...change,
       ...(forced.has(change.path) && { ignored: true as const }),
     })),
     there: there.value,
     surface: surface.value,
-    ...(await comparedTests(changes, texts.value)),
   });
+}
+
+/** What the bytes alone tell of the files that were changed, and of the tests in them. */
+export async function fileFacts(
+  changes: readonly Change[],
+  texts: Texts,
+): Promise<Pick<Facts, "changes" | "tests" | "testsAdded" | "unreadable">> {
+  return {
+    changes: changes.map((change) => changedFile(change, texts)),
+    ...(await comparedTests(changes, texts)),
+  };
 }
 
 // ── the files ──────────────────────────────────────────────────────────────────────────────────

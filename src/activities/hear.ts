@@ -49,7 +49,10 @@ export function hear({ held, run, tell }: Pick<RunSite, "held" | "run" | "tell">
       new Promise((resolve) => {
         const again = (): void => {
           timer = setTimeout(() => {
-            void look().then((events) => (events ? resolve(events) : over || again()));
+            // Whoever cannot listen for a moment listens again; nothing that was said is lost.
+            void look()
+              .catch(() => undefined)
+              .then((events) => (events ? resolve(events) : over || again()));
           }, waitMs);
           waitMs = lookEveryMs;
           // Nobody stays only to listen.

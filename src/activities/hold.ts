@@ -9,6 +9,7 @@ import {
   currentRun,
   evolve,
   nothingYet,
+  openDecisions,
   type ProjectState,
   renderedStateFile,
   withAnswers,
@@ -23,8 +24,17 @@ import type { FlowState } from "../core/flow/state.ts";
 import { stateFileNames } from "../core/flow/state-names.ts";
 import { type Whereabouts, whereabouts } from "../core/flow/whereabouts.ts";
 import { type GitPlace, samePlace } from "../core/git-place.ts";
+import type { PlanRun } from "../core/plan/progress.ts";
 import { isKnownThere, placeOf, placeWatch, type Repository } from "../git.ts";
-import type { Head, Holder, Sent, Session, Store, StoredTransition } from "../store.ts";
+import {
+  type Head,
+  type Holder,
+  lookedUp,
+  type Sent,
+  type Session,
+  type Store,
+  type StoredTransition,
+} from "../store.ts";
 import { createShowing, type Rendered, type Showing } from "./show.ts";
 import { survey } from "./survey.ts";
 
@@ -53,6 +63,8 @@ export interface Project {
   readonly flows?: readonly Flow[];
   /** The flow that a person asked for. */
   readonly wantedFlow?: string;
+  /** What questions about it are about, the same on every machine; absent: its root. */
+  readonly known?: string;
 }
 
 export interface Look {
@@ -102,22 +114,35 @@ export function shownPlace({ here, check }: Look): {
   return { state: placeAfter(here.state, check), corrections: [...here.corrections, ...lines] };
 }
 
-export function look(project: Project): Result<Look> {
+export const look = (project: Project): Result<Look> => lookedUp(() => lookNow(project));
+
+function lookNow(project: Project): Result<Look> {
   const folded = fold(project.store);
   if (!folded.ok) return folded;
   const { state, head, rendered } = folded.value;
   const found = find(project, folded.value);
   if (!found.ok) return found;
-  const told = withAnswers(state, () => project.store.answers());
+  const told = withAnswers(state, (to) => project.store.answers(to));
   return succeed({ state: told, head, rendered, ...found.value });
 }
 
 /** Only what the journal says: a state file that cannot be read is in nobody's way here. */
 export function readState(project: Project): Result<ProjectState> {
   const folded = fold(project.store);
-  return folded.ok
-    ? succeed(withAnswers(folded.value.state, () => project.store.answers()))
-    : folded;
+  if (!folded.ok) return folded;
+  return lookedUp(() =>
+    succeed(withAnswers(folded.value.state, (to) => project.store.answers(to))),
+  );
+}
+
+/** From where the run began: a build costs no more after a year of others. */
+export function readHistory(
+  { store }: Pick<Project, "store">,
+  { id, began }: Pick<PlanRun, "id" | "began">,
+): Result<RecordedEvent[]> {
+  const reading = store.read(began === undefined ? { whole: true } : { from: began });
+  if (!reading.ok) return reading;
+  return succeed(reading.value.after.filter(({ run }) => run === id).flatMap(eventsOf));
 }
 
 export async function hold(project: Project, command: string): Promise<Result<Held>> {
@@ -218,7 +243,7 @@ export async function hold(project: Project, command: string): Promise<Result<He
     },
     async look() {
       await showing.settled({ durable: false });
-      const found = find(project, { state, git, rendered });
+      const found = lookedUp(() => find(project, { state, git, rendered }));
       return found.ok ? succeed({ state, head, rendered, ...found.value }) : found;
     },
     async release() {
@@ -273,7 +298,11 @@ async function catchUp(store: Store, held: Held, showing: Showing): Promise<Resu
     showing.wanted();
     await showing.settled({ durable: false });
   }
-  for (const [id, answer] of store.answers()) {
+  // Only of what is open: a start costs no more after a year of decisions.
+  const open = openDecisions(held.state).map(({ id }) => id);
+  const answers = lookedUp(() => succeed(store.answers(open)));
+  if (!answers.ok) return answers;
+  for (const [id, answer] of answers.value) {
     const decision = held.state.decisions[id];
     if (!decision || !isOpen(decision)) continue;
     const recorded = await held.record(

@@ -5,6 +5,7 @@ import { currentRun, type ProjectState } from "../core/evolve.ts";
 import { type Result, succeed } from "../core/failure.ts";
 import type { KeptThing } from "../core/keep.ts";
 import { listEntries } from "../dependency-cache.ts";
+import { isNameAlive } from "../exec/process-table.ts";
 import type { Git } from "../git/call.ts";
 import { dependencyFolder } from "./clean-checkout.ts";
 import type { RunFolders } from "./run-site.ts";
@@ -59,8 +60,10 @@ function checkoutsKept({ checks }: RunFolders): KeptThing[] {
       .filter((name) => /^(?:slot|gone|layer)-/.test(name))
       .map((name) => folderAs("checkout", path.join(checks, name), { spent: true })),
     ...beside.map((name) => {
-      const pid = Number(/^\d+/.exec(name.slice(audits.length))?.[0] ?? 0);
-      const how = isAlive(pid) ? { stays: "an audit is under way" } : { spent: true as const };
+      const whose = /^[\dt]+/.exec(name.slice(audits.length))?.[0] ?? "";
+      const how = isNameAlive(whose)
+        ? { stays: "an audit is under way" }
+        : { spent: true as const };
       return folderAs("checkout", path.join(path.dirname(checks), name), how);
     }),
   ];
@@ -206,12 +209,4 @@ function bytesIn(folder: string): number {
     }
   }
   return bytes;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return pid > 0 && process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }

@@ -11,6 +11,7 @@ import { stepKinds } from "../core/flow/questions.ts";
 import { currentForm, type Form, renderStateFile } from "../core/flow/render.ts";
 import { parseStateFile } from "../core/flow/state-file.ts";
 import { moveFile } from "../git/move-file.ts";
+import { lookedUp } from "../store.ts";
 import { adoption, type Held, type Look, type Project } from "./hold.ts";
 
 /** Asks a person, or does not: undefined means that nobody is there to answer. */
@@ -135,10 +136,12 @@ export async function put(
     });
     if (!asked.ok) return asked;
   }
-  const given = project.store.answers().get(id);
+  const answers = lookedUp(() => succeed(project.store.answers([id])));
+  if (!answers.ok) return answers;
+  const given = answers.value.get(id);
   const chosen = given
     ? succeed(given.key)
-    : await options.ask({ ...question, id }, () => project.store.answers().get(id));
+    : await options.ask({ ...question, id }, () => project.store.answers([id]).get(id));
   if (!chosen.ok) return chosen;
   if (chosen.value === undefined) {
     return fail("decision-required", `a decision is open: ${question.question}`, {

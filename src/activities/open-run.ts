@@ -4,49 +4,32 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Agent } from "../agent.ts";
-import { budgetsOf } from "../core/agent/budget.ts";
 import type { Cast } from "../core/agent/cast.ts";
-import { forecastWords } from "../core/agent/forecast.ts";
-import { applyAgent } from "../core/agent/known.ts";
-import { type Sandbox, sandboxWarning } from "../core/agent/sandbox.ts";
 import type { RecordedEvent } from "../core/event.ts";
 import { currentRun, openDecisions } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import { bytesIn } from "../core/keep.ts";
-import { hostAgent } from "../core/lease.ts";
-import type { CompiledPlan } from "../core/plan/compile.ts";
-import type { PlanFormat } from "../core/plan/plan.ts";
 import { isComplete, lentBy, type PlanRun } from "../core/plan/progress.ts";
-import type { RunEvent, RunPhase } from "../core/plan/run-event.ts";
-import type { RunNews } from "../core/plan/run-news.ts";
+import type { RunEvent } from "../core/plan/run-event.ts";
 import { planChanges, runPhases } from "../core/plan/run-phases.ts";
-import type { Settings } from "../core/settings.ts";
-import { readPlan, type Source } from "../formats/read-plan.ts";
-import { type Git, openGit } from "../git/call.ts";
-import { checkVersion, commitAt, identityOf, nobody, readBlob, writeBlob } from "../git/objects.ts";
-import type { TrustPlace } from "../trust.ts";
-import {
-  type Approval,
-  type ApprovalOptions,
-  type AskTrust,
-  approve,
-  approveAlong,
-  hooksOf,
-  rememberTrust,
-} from "./approve.ts";
-import type { Asker } from "./ask.ts";
+import { openGit } from "../git/call.ts";
+import { checkVersion, commitAt, identityOf, writeBlob } from "../git/objects.ts";
 import { releasedByReturn } from "./ask-agent.ts";
-import { chooseCast, machineOf } from "./choose-cast.ts";
-import { anchor, findGround, movedMeanwhile } from "./find-ground.ts";
+import { anchor, findGround } from "./find-ground.ts";
 import { findSandbox } from "./find-sandbox.ts";
-import { surfacesOf, toolsOf } from "./gate-surface.ts";
+import { movedMeanwhile, unpublished } from "./follow-target.ts";
 import { triedAgain } from "./hear.ts";
-import { eventsOf, type Held, type Project } from "./hold.ts";
-import type { Along } from "./introduced-gates.ts";
-import type { Ask } from "./open-flow.ts";
-import type { PlanDisk } from "./plan-files.ts";
-import { forecastFor } from "./preview.ts";
+import { type Held, type Project, readHistory } from "./hold.ts";
+import {
+  approved,
+  type BuildWorld,
+  castOf,
+  commandsIn,
+  type Opening,
+  type OpenSite,
+  openSite,
+  otherCommands,
+  verifiedCommits,
+} from "./open-site.ts";
 import {
   clearFolders,
   keepWorkTree,
@@ -57,15 +40,7 @@ import {
 } from "./recover.ts";
 import { trimTranscripts } from "./remove-kept.ts";
 import { handEdits, importedPhases } from "./run-files.ts";
-import {
-  checkFolders,
-  foldersOf,
-  landedRef,
-  lateRef,
-  leaseMinutes,
-  type Pull,
-  type RunSite,
-} from "./run-site.ts";
+import { checkFolders, foldersOf, landedRef, lateRef, type OtherCommands } from "./run-site.ts";
 import { configFile, createRunShowing, recordRun, runFolder } from "./show-run.ts";
 import {
   type BuildOptions,
@@ -76,38 +51,6 @@ import {
   runStarted,
   stackAt,
 } from "./start-run.ts";
-
-/** The people, the machine and the adapters that a build needs; chosen in project.ts. */
-export interface BuildWorld {
-  readonly ask: Ask;
-  readonly askTrust: AskTrust;
-  readonly by: string;
-  /** Verification checkouts. */
-  readonly cache: string;
-  readonly trust: TrustPlace;
-  readonly disk: PlanDisk;
-  /** What may be run is known. */
-  approved(approval: Approval): void;
-  makeAgent(name: string, known: AgentGround): Agent;
-  /** First: stop, politely; second: at once. */
-  readonly signal: AbortSignal;
-  readonly killNow: AbortSignal;
-  /** Everything that happens, as it happens. */
-  onEvent(event: RecordedEvent, run: PlanRun): void;
-  onNews(news: RunNews): void;
-  /** Somebody has come for work, or with work. */
-  readonly pull?: Pull;
-}
-
-/** What an agent is made from. */
-export interface AgentGround {
-  readonly approval: Approval;
-  readonly settings: Settings;
-  plan(): CompiledPlan;
-}
-
-/** Before anybody drives it. */
-export type OpenSite = Omit<RunSite, "note">;
 
 /** A run, ready to be driven; `nothing`: it is complete, there is nothing to do but say so. */
 export type OpenedRun = { readonly said: string[] } & (
@@ -145,7 +88,7 @@ export async function openRun(
 }
 
 /** More would only wait for each other: git is bound by the disk. */
-const mostStarters = 3;
+export const mostStarters = 3;
 
 /** Nothing of a session stays behind but what was asked for. */
 export async function closeRun(site: OpenSite): Promise<Result<void>> {
@@ -183,16 +126,6 @@ async function gatherLent(site: OpenSite, run: PlanRun): Promise<void> {
     const recorded = await recordRun(site.held, run.id, [back]);
     if (recorded.ok) await removeLent(git, folder);
   }
-}
-
-interface Opening {
-  readonly project: Project;
-  readonly held: Held;
-  readonly git: Git;
-  readonly intended: Intended;
-  readonly options: BuildOptions;
-  readonly world: BuildWorld;
-  readonly said: string[];
 }
 
 // ── which run ──────────────────────────────────────────────────────────────────────────────────
@@ -285,10 +218,13 @@ async function startRun(opening: Opening): Promise<Result<OpenSite | undefined>>
   const sandbox = await findSandbox(options, settings, cast.value.all);
   if (!sandbox.ok) return sandbox;
   const replaced = currentRun(held.state);
-  const replaces = options.fresh === true || replaced !== undefined;
-  const imported = replaces ? succeed(phases) : await importedPhases(asker, phases, opening.said);
+  // The files here are of runs on this machine: one that others carry leaves them alone.
+  const isElsewhere = world.runId !== undefined;
+  const replaces = !isElsewhere && (options.fresh === true || replaced !== undefined);
+  const imported =
+    replaces || isElsewhere ? succeed(phases) : await importedPhases(asker, phases, opening.said);
   if (!imported.ok) return imported;
-  const id = `r${project.world.uuid().replaceAll("-", "").slice(0, 10)}`;
+  const id = world.runId ?? newRunId(project.world.uuid());
   const { scratch } = foldersOf(project.root, git.place.commonDir, world.cache);
   const ground = await findGround(asker, git, intended, options, mode, scratch);
   if (!ground.ok) return ground;
@@ -332,6 +268,8 @@ async function startRun(opening: Opening): Promise<Result<OpenSite | undefined>>
   if (site.ok) site.value.showing.stale(imported.value.map((phase) => phase.id));
   return site;
 }
+
+export const newRunId = (uuid: string): string => `r${uuid.replaceAll("-", "").slice(0, 10)}`;
 
 function tell({ held, world }: Opening, events: readonly RecordedEvent[]): void {
   const run = currentRun(held.state);
@@ -382,8 +320,9 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
   const stack = await stackAt(git, commit, settings);
   if (!stack.ok) return stack;
   const what = { commit, ...commandsIn(stack.value), agents: cast.value.all };
-  // What people have committed is no verified phase: nothing of it is trusted along.
-  const verified = moved === undefined ? verifiedCommits(before) : [];
+  const known = await trustedAlong(opening, before, cast.value.all, moved);
+  if (!known.ok) return known;
+  const { verified, other } = known.value;
   const approval = await approved(opening, what, verified);
   if (!approval.ok) return approval;
   // Nothing is touched for a repository that nobody trusts.
@@ -397,20 +336,59 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
   });
   if (!recovered.ok) return recovered;
   said.push(...recovered.value);
-  const newGates = JSON.stringify(stack.value.gates) !== JSON.stringify(before.gates);
-  events.push({
+  const found = { cast: cast.value, stack: stack.value, moved, other };
+  const recorded = await recordResumption(opening, before, [events, again ?? []], found);
+  if (!recorded.ok) return recorded;
+  const anchored = moved === undefined ? succeed(undefined) : await anchor(git, before.id, moved);
+  if (!anchored.ok) return anchored;
+  tell(opening, recorded.value);
+  const all = { ...found, approval: approval.value, sandbox: sandbox.value };
+  const site = await openSite(opening, before.id, all, only.value);
+  if (site.ok) site.value.showing.stale(edited.value.stale);
+  return site;
+}
+
+/** From which commits trust is handed on; what people have committed is no verified phase. */
+export async function trustedAlong(
+  opening: Opening,
+  run: PlanRun,
+  agents: readonly string[],
+  moved: string | undefined,
+): Promise<Result<{ verified: string[]; other: OtherCommands | undefined }>> {
+  const other =
+    moved === undefined ? succeed(undefined) : await otherCommands(opening, run, agents, moved);
+  if (!other.ok) return other;
+  return succeed({ verified: other.value ? [] : verifiedCommits(run), other: other.value });
+}
+
+/** A new session goes on: with what has changed since, and what is tried again. */
+export async function recordResumption(
+  { project, held, options, world }: Opening,
+  before: PlanRun,
+  [changed, again]: readonly [readonly RunEvent[], readonly RunEvent[]],
+  {
+    cast,
+    stack,
+    moved,
+    other,
+  }: {
+    readonly cast: Cast;
+    readonly stack: FoundStack;
+    readonly moved: string | undefined;
+    readonly other: OtherCommands | undefined;
+  },
+): Promise<Result<RecordedEvent[]>> {
+  const newGates = JSON.stringify(stack.gates) !== JSON.stringify(before.gates);
+  const resumed: RunEvent = {
     type: "run-resumed",
-    ...(cast.value.usual !== before.agent && { agent: cast.value.usual }),
-    ...(cast.value.forced !== undefined && !before.forced && { forced: true as const }),
-    ...(newGates && { gates: stack.value.gates }),
+    ...(cast.usual !== before.agent && { agent: cast.usual }),
+    ...(cast.forced !== undefined && !before.forced && { forced: true as const }),
+    ...(newGates && { gates: [...stack.gates] }),
     ...(options.under !== undefined && before.under === undefined && { under: options.under }),
     ...(world.pull && { pulled: true as const }),
     ...(options.review && { review: true as const }),
-  });
-  if (moved !== undefined) events.push({ type: "target-moved", commit: moved, undone: [] });
-  events.push(...(again ?? []));
+  };
   const released = releasedByReturn(held.state, before, project.world.hash);
-  events.push(...released.events);
   const withdrawn = released.withdrawn.map((id) => ({
     type: "decision-withdrawn" as const,
     id,
@@ -418,38 +396,23 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
   }));
   const put = withdrawn.length > 0 ? await held.recordIn(before.id, withdrawn) : succeed(undefined);
   if (!put.ok) return put;
-  const recorded = await recordRun(held, before.id, events);
-  if (!recorded.ok) return recorded;
-  const anchored = moved === undefined ? succeed(undefined) : await anchor(git, before.id, moved);
-  if (!anchored.ok) return anchored;
-  tell(opening, recorded.value);
-  const found = {
-    approval: approval.value,
-    stack: stack.value,
-    cast: cast.value,
-    sandbox: sandbox.value,
-  };
-  const site = await openSite(opening, before.id, found, only.value);
-  if (site.ok) site.value.showing.stale(edited.value.stale);
-  return site;
+  return recordRun(held, before.id, [
+    ...changed,
+    resumed,
+    ...(moved === undefined
+      ? []
+      : [
+          {
+            type: "target-moved" as const,
+            commit: moved,
+            undone: unpublished(before),
+            ...(!other && { runsTheSame: true as const }),
+          },
+        ]),
+    ...again,
+    ...released.events,
+  ]);
 }
-
-const castOf = (
-  { options, intended, project, world }: Opening,
-  phases: readonly RunPhase[],
-  run: PlanRun | undefined,
-  asker?: Asker,
-): Promise<Result<Cast>> => {
-  const { settings, opened } = intended;
-  // Whoever comes for work was started by somebody else: there is nobody to choose or to approve.
-  if (world.pull) {
-    const usual = run?.agent ?? hostAgent;
-    return Promise.resolve(succeed({ usual, all: [], for: () => [hostAgent] }));
-  }
-  const { compiled } = opened;
-  const machine = machineOf(project.root);
-  return chooseCast({ options, settings, compiled, phases, run, machine }, asker);
-};
 
 /** A death after the last transition may have left the files behind it. */
 async function showAgain(
@@ -457,7 +420,7 @@ async function showAgain(
   run: PlanRun,
   stale: readonly string[],
 ): Promise<Result<undefined>> {
-  const history = readHistory(project, run.id);
+  const history = readHistory(project, run);
   if (!history.ok) return history;
   await clearFolders({
     git,
@@ -469,15 +432,6 @@ async function showAgain(
   const shown = await showing.settled({ durable: true });
   return shown.ok ? succeed(undefined) : shown;
 }
-
-/** What the tip came from by verified phases alone, latest first: the last few, and the base. */
-const verifiedCommits = (run: PlanRun): string[] => [
-  ...run.landed
-    .slice(-20)
-    .map(({ commit }) => commit)
-    .reverse(),
-  run.base,
-];
 
 async function planBlobsNow(
   { git, project, intended }: Opening,
@@ -491,228 +445,4 @@ async function planBlobsNow(
     blobs[file] = blob.value;
   }
   return succeed(blobs);
-}
-
-// ── the site ───────────────────────────────────────────────────────────────────────────────────
-
-type Approvable = Pick<ApprovalOptions, "commit" | "gates" | "setup" | "agents">;
-
-const commandsIn = ({ gates, setup }: FoundStack): Pick<ApprovalOptions, "gates" | "setup"> => ({
-  gates,
-  ...(setup !== undefined && { setup }),
-});
-
-const approvalFor = ({ git, intended, world }: Opening, what: Approvable): ApprovalOptions => ({
-  ...what,
-  git,
-  place: world.trust,
-  settings: intended.settings,
-  // What a plan spells out is run by agents of ours alone.
-  phases: world.pull ? [] : intended.opened.compiled.plan.phases,
-});
-
-const approved = (
-  opening: Opening,
-  what: Approvable,
-  verifiedSince: readonly string[] = [],
-): Promise<Result<Approval>> => {
-  const { project, options, world, git, intended } = opening;
-  return approve(approvalFor(opening, what), {
-    ask: world.askTrust,
-    by: world.by,
-    now: project.world.now,
-    plan: intended.plan,
-    verifiedSince,
-    async commandsAt(commit) {
-      const stack = await stackAt(git, commit, intended.settings);
-      return stack.ok ? succeed(commandsIn(stack.value)) : stack;
-    },
-    ...(options.trustSha256 === undefined ? {} : { sha256: options.trustSha256 }),
-  });
-};
-
-interface FoundForRun {
-  readonly approval: Approval;
-  readonly stack: FoundStack;
-  readonly cast: Cast;
-  readonly sandbox: Sandbox;
-}
-
-async function openSite(
-  opening: Opening,
-  id: string,
-  { approval, stack, cast, sandbox }: FoundForRun,
-  only: ReadonlySet<string> | undefined,
-): Promise<Result<OpenSite>> {
-  const { project, held, git, intended, options, world, said } = opening;
-  const identity = await identityOf(git);
-  if (identity === nobody)
-    said.push("git knows no user.name and user.email: commits are autodev's");
-  const { settings } = intended;
-  const unconfined = sandboxWarning(sandbox);
-  if (unconfined !== undefined) said.push(unconfined);
-  world.approved(approval);
-  const history = readHistory(project, id);
-  if (!history.ok) return history;
-  const run = (): PlanRun => {
-    const known = held.state.runs?.[id];
-    if (!known) throw new Error(`there is no run ${id}`);
-    return known;
-  };
-  const plans = await loadPlan(git, run(), intended);
-  if (!plans.ok) return plans;
-  const plan = (): typeof plans.value => plans.value;
-  const showing = createRunShowing({ held, git, history: history.value });
-  const hooks = await hooksOf(git);
-  if (!hooks.ok) return hooks;
-  const surfaces = surfacesOf((commit) =>
-    approvalFor(opening, { commit, ...commandsIn(stack), gates: run().gates, agents: cast.all }),
-  );
-  const commands = (): string[] => [
-    ...approval.surface.map(({ text }) => text),
-    ...run().gates.flatMap(({ command }) => command ?? []),
-  ];
-  const minutes = 60_000;
-  // Of a phase that brought gates along: its commands are among those that may be run from then on.
-  let introduced: Approval | undefined;
-  const setups = new Map<string, Along>();
-  const limits = {
-    jobs: options.jobs ?? settings.build?.jobs ?? 2,
-    // Whoever comes for work has no say in what a person wants to see first.
-    review: world.pull ? run().review === true : options.review === true,
-    wait: options.wait !== false,
-    agents: (phase: string) => cast.for(phase),
-    budgets: budgetsOf(settings.budget),
-    ...(only && { only }),
-  };
-  const left = run()
-    .phases.filter((phase) => !isComplete(phase) && only?.has(phase.id) !== false)
-    .map((phase) => phase.id);
-  const expected = forecastFor(held.state, run().order, left);
-  if (expected && left.some((phase) => cast.for(phase)[0] !== applyAgent.name)) {
-    said.push(`about ${forecastWords(expected)}`);
-  }
-  world.onNews({ opened: { history: history.value, jobs: limits.jobs, ...(only && { only }) } });
-  return succeed({
-    project,
-    held,
-    git,
-    id,
-    identity,
-    folders: foldersOf(project.root, git.place.commonDir, world.cache),
-    agent: oneEach((name) =>
-      world.makeAgent(name, { approval, settings, plan: () => plan().compiled }),
-    ),
-    sandbox,
-    confined: (name) => sandbox.by !== undefined && !sandbox.free.includes(name),
-    // Their parents: a folder that is closed itself cannot be moved out of the way.
-    closed: [path.dirname(world.trust.folder), path.dirname(path.dirname(world.cache))],
-    setup: approval.setup,
-    ...(stack.dependencies && { dependencies: stack.dependencies }),
-    checkoutFiles: settings.checkout?.files ?? [],
-    bite: settings.verify?.bite === "on",
-    gate: (name) => (introduced ?? approval).gate(name),
-    commandsAt: (commit) => stackAt(git, commit, settings),
-    async approveAlong(commit, found) {
-      const what = { commit, ...commandsIn(found), agents: cast.all };
-      const more = await approveAlong(approvalFor(opening, what), approval);
-      if (!more.ok || !more.value) return more.ok ? succeed(undefined) : more;
-      introduced = more.value;
-      const { setup } = more.value;
-      const along = {
-        gate: more.value.gate,
-        ...(setup && { setup }),
-        ...(found.dependencies && { dependencies: found.dependencies }),
-      };
-      if (found.setup !== undefined) setups.set(found.setup, along);
-      return succeed(along);
-    },
-    along: (text) => setups.get(text),
-    setupText: (at) => at.setup ?? stack.setup,
-    ...surfaces,
-    tools: toolsOf(commands()),
-    hooks: hooks.value,
-    commitHooks: approval.hooks,
-    commands,
-    plan,
-    run,
-    showing,
-    limits,
-    disk: world.disk,
-    happened(events) {
-      showing.happened(events);
-      for (const event of events) world.onEvent(event, run());
-    },
-    trustGiven: options.trustSha256 !== undefined,
-    rememberTrust: () =>
-      rememberTrust(
-        approvalFor(opening, {
-          commit: run().tip,
-          ...commandsIn(stack),
-          gates: run().gates,
-          agents: cast.all,
-        }),
-        { by: `verified phases of ${id}`, at: project.world.now() },
-      ),
-    tell: (news) => {
-      if ("notice" in news) said.push(news.notice);
-      world.onNews(news);
-    },
-    ask: oneAtATime(world.ask),
-    by: world.by,
-    signal: world.signal,
-    killNow: world.killNow,
-    transcriptBytes: bytesIn(settings.keep?.size ?? "") ?? usualTranscriptBytes,
-    attemptMs: (options.attemptMinutes ?? settings.build?.attempt_minutes ?? 60) * minutes,
-    idleMs: (options.idleMinutes ?? settings.build?.idle_minutes ?? 20) * minutes,
-    ...(settings.build?.quiet && { quiet: settings.build.quiet }),
-    gateMs: (options.gateMinutes ?? settings.build?.gate_minutes ?? 10) * minutes,
-    leaseMs: leaseMinutes(settings) * minutes,
-    ...(world.pull && { pull: world.pull }),
-  });
-}
-
-/** Made when its first phase begins; the same for all of them. */
-function oneEach<T>(make: (name: string) => T): (name: string) => T {
-  const made = new Map<string, T>();
-  return (name) => {
-    const known = made.get(name) ?? make(name);
-    made.set(name, known);
-    return known;
-  };
-}
-
-const usualTranscriptBytes = 2 * 1024 ** 3;
-
-/** Two questions at once would share one terminal. */
-function oneAtATime(ask: Ask): Ask {
-  let turn: Promise<unknown> = Promise.resolve();
-  return (decision, elsewhere) => {
-    const mine = turn.then(() => ask(decision, elsewhere));
-    turn = mine.catch(() => {});
-    return mine;
-  };
-}
-
-/** As it was read: from the blobs, so that no edit meanwhile moves a place. */
-async function loadPlan(
-  git: Git,
-  run: PlanRun,
-  { opened }: Intended,
-): Promise<Result<{ sources: readonly Source[]; compiled: CompiledPlan }>> {
-  if (run.planOutside) return succeed(opened);
-  const sources: Source[] = [];
-  for (const [file, blob] of Object.entries(run.planFiles)) {
-    const bytes = await readBlob(git, blob);
-    if (!bytes.ok) return bytes;
-    sources.push({ file, text: bytes.value.toString("utf8") });
-  }
-  const compiled = readPlan(sources, run.format as PlanFormat);
-  return compiled.ok ? succeed({ sources, compiled: compiled.value }) : compiled;
-}
-
-function readHistory(project: Project, id: string): Result<RecordedEvent[]> {
-  const reading = project.store.read({ whole: true });
-  if (!reading.ok) return reading;
-  return succeed(reading.value.after.filter(({ run }) => run === id).flatMap(eventsOf));
 }

@@ -11,6 +11,7 @@ import type { OwnProgram, Trusted } from "../exec.ts";
 import type { Tracker } from "../tracker.ts";
 import { grantTrust, type TrustPlace, trustState } from "../trust.ts";
 import type { Approval } from "./approve.ts";
+import { trackerKeepingSecrets } from "./keep-secrets.ts";
 
 /** How a server is reached, once it may be. */
 export type ServerPlace =
@@ -66,7 +67,7 @@ async function openTracker(
 ): Promise<Result<OpenedTracker>> {
   const place = await placeOf(site, server);
   if (!place.ok) return place;
-  const tracker = await site.make(server, place.value);
+  const tracker = trackerKeepingSecrets(await site.make(server, place.value), told(server));
   const about = { tracker: server.kind, server: server.name };
   const refused = async (
     how: Extract<Event, { type: "tracker-refused" }>["how"],
@@ -96,6 +97,15 @@ async function openTracker(
   }
   return succeed({ tracker, how: opened.how, event: { type: "tracker-opened", ...about } });
 }
+
+/** What its configuration gives it, with what the user's variables hold. */
+const told = ({ is }: FoundTracker): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries("url" in is ? is.headers : is.env).map(([name, value]) => [
+      name,
+      filledIn(value, process.env),
+    ]),
+  );
 
 /** A record of its own: what is approved here replaces no approval of a plan. */
 export const trackersPlace = ({ root, folder }: TrustPlace): TrustPlace => ({

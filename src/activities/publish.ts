@@ -12,18 +12,18 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Question } from "../core/decision.ts";
 import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
-import { squashMessage } from "../core/plan/phase-commit.ts";
 import { type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { Performed } from "../core/plan/run-plan.ts";
 import { isPlanFile } from "../core/plan/task-folder.ts";
 import type { Git } from "../git/call.ts";
-import { branchOf, commitAt, commitTree, isAncestor, treeOf, updateRefs } from "../git/objects.ts";
+import { branchOf, commitAt, isAncestor, updateRefs } from "../git/objects.ts";
 import { type Change, changesBetween } from "../git/trees.ts";
 import { placeOf } from "../git.ts";
 import { askOnce } from "./ask.ts";
 import { diskTrouble } from "./attempt-phase.ts";
 import { movedBy, planKey, plansWith } from "./candidate.ts";
+import { goOnFrom, squashOf, unpublished } from "./follow-target.ts";
 import { changePlan, leadsOut } from "./plan-files.ts";
 import { type Replacement, replaceFiles, setAside, standingOf, storedAs } from "./publish-files.ts";
 import { followIndex, indexOf, withIndex } from "./publish-index.ts";
@@ -42,21 +42,13 @@ export async function publishPhase(site: RunSite, phase: string, run: PlanRun): 
   return done({ type: "phase-published", phase, commit, kept: published.value.kept });
 }
 
-/** All phases as one commit, dated by the last of them: making it again makes the same one. */
+/** All phases as one commit. */
 export async function publishRun(site: RunSite, run: PlanRun): Promise<Performed> {
   const last = phaseOf(run, run.landed.at(-1)?.phase ?? "")?.state;
   if (last?.is !== "landed") throw new Error("nothing has landed");
-  const parent = run.targetAt === "" ? run.base : run.targetAt;
-  const tree = await treeOf(site.git, run.tip);
-  if (!tree.ok) return performed(tree);
-  const squash = await commitTree(site.git, {
-    tree: tree.value,
-    parent,
-    message: squashMessage(run),
-    at: last.verifiedAt,
-    by: site.identity,
-  });
+  const squash = await squashOf(site.git, run, site.identity);
   if (!squash.ok) return performed(squash);
+  const parent = run.targetAt === "" ? run.base : run.targetAt;
   const { planFrom } = last.check;
   const what = { commit: squash.value, from: parent, phase: "the whole run", planFrom };
   const published = await publishCommit(site, run, what);
@@ -96,8 +88,10 @@ export async function review(site: RunSite, run: PlanRun): Promise<Performed> {
 
 const done = (...events: RunEvent[]): Performed => ({ is: "done", events });
 
+const isPeoples = new Set<Failure["code"]>(["decision-required", "run-halted", "untrusted"]);
+
 const performed = ({ failure }: { failure: Failure }): Performed => ({
-  is: failure.code === "decision-required" || failure.code === "run-halted" ? "asking" : "refused",
+  is: isPeoples.has(failure.code) ? "asking" : "refused",
   failure,
 });
 
@@ -210,15 +204,12 @@ async function whereTargetStands(
   if (current === run.targetAt || current === commit) return succeed(undefined);
   // Published before we died, and somebody has gone on from there.
   if (current !== "" && (await isAncestor(git, commit, current))) return succeed(undefined);
-  const undone = run.landed.slice(run.published).map((landing) => landing.phase);
+  const undone = unpublished(run);
   const forward =
     current !== "" &&
     (await isAncestor(git, run.targetAt === "" ? run.base : run.targetAt, current));
-  if (forward) {
-    // What landed is put on top of what came first, and verified again there.
-    const moved = await updateRefs(git, [{ ref: landedRef(run.id), to: current }]);
-    return moved.ok ? succeed({ type: "target-moved", commit: current, undone }) : moved;
-  }
+  // What landed is put on top of what came first, and verified again there.
+  if (forward) return goOnFrom(site, run, current);
   // Not below autobuild/: that is where attempts have their branches.
   const instead = `refs/heads/autobuild-${run.id}`;
   const short = run.target.replace(/^refs\/heads\//, "");

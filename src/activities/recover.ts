@@ -6,6 +6,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import { lentBy, type PhaseProgress, type PlanRun } from "../core/plan/progress.ts";
+import { isNameAlive } from "../exec/process-table.ts";
 import { sweep } from "../exec.ts";
 import type { Git } from "../git/call.ts";
 import {
@@ -250,8 +251,8 @@ export async function removeLent(git: Git, folder: string): Promise<void> {
 /** Of a plan's change that was cut off: the process that was at it is named in them. */
 function removeTemporaries(folder: string): void {
   for (const name of namesIn(folder)) {
-    const pid = /^\.autodev-tmp-(\d+)-/.exec(name)?.[1];
-    if (pid !== undefined && !fs.existsSync(`/proc/${pid}`)) {
+    const whose = /^\.autodev-tmp-([\dt]+)-/.exec(name)?.[1];
+    if (whose !== undefined && !isNameAlive(whose)) {
       fs.rmSync(path.join(folder, name), { force: true });
     }
   }

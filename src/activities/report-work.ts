@@ -16,6 +16,7 @@ import { openGit } from "../git/call.ts";
 import { identityOf, updateRefs } from "../git/objects.ts";
 import { ofLease } from "./hear.ts";
 import type { Held, Project } from "./hold.ts";
+import { withoutSecrets } from "./keep-secrets.ts";
 import { saidSubStep } from "./lend-skill.ts";
 import { keepWorkTree, removeLent } from "./recover.ts";
 import { attemptBranch, foldersOf, lateRef } from "./run-site.ts";
@@ -51,7 +52,7 @@ export async function renewLease(
   if (name.of === "phase") return sayOfPhase(project, held, name, { say: "renew", until, by, at });
   const lease = leaseOfStep(held, name);
   if (!lease.ok) return lease;
-  const sub = said ? saidSubStep(project, held.state, said) : succeed([]);
+  const sub = said ? saidSubStep(project, held.state, withoutSecrets(said)) : succeed([]);
   if (!sub.ok) return sub;
   const { notes = [], confirmed } = held.state.course?.session ?? {};
   const recorded = await held.record(...sub.value, {

@@ -6,6 +6,7 @@ import { compareRunFiles, type RunFilesFound } from "../core/plan/compare-run-fi
 import { isComplete, type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import { inconsistencies } from "../core/plan/read-run-files.ts";
 import type { RunEvent, RunPhase } from "../core/plan/run-event.ts";
+import { lookedUp } from "../store.ts";
 import { type Asker, askOnce } from "./ask.ts";
 import { renderingHash } from "./hold.ts";
 import { configFile, phaseFile, renderedPhases, runFolder } from "./show-run.ts";
@@ -43,17 +44,19 @@ async function readRunFiles(
 ): Promise<Result<RunFilesFound>> {
   const { project, held } = asker;
   for (;;) {
-    const found = compareRunFiles({
-      phases,
-      texts: readPhaseFiles(
-        project.root,
-        phases.map(({ id }) => id),
-      ),
-      fileOf: phaseFile,
-      rendered,
-      wasRendered: (id, text) =>
-        project.store.everRendered(phaseFile(id), renderingHash(text, project.world)),
-    });
+    const found = lookedUp(() =>
+      compareRunFiles({
+        phases,
+        texts: readPhaseFiles(
+          project.root,
+          phases.map(({ id }) => id),
+        ),
+        fileOf: phaseFile,
+        rendered,
+        wasRendered: (id, text) =>
+          project.store.everRendered(phaseFile(id), renderingHash(text, project.world)),
+      }),
+    );
     if (found.ok || found.failure.code !== "run-file-invalid") return found;
     const file = found.failure.file ?? runFolder;
     const chosen = await askOnce(asker, {

@@ -10,7 +10,7 @@ import type { Gate, GateOutcome } from "../core/plan/run-event.ts";
 import { createReportReader } from "../core/runners/read-report.ts";
 import type { TestFailure, TestReport } from "../core/test-report.ts";
 import { type Ended, type ExecOptions, exec, type Trusted } from "../exec.ts";
-import { shown } from "../safe-text.ts";
+import { shortened, shown } from "../safe-text.ts";
 import { type CheckoutSite, cleanCheckout } from "./clean-checkout.ts";
 import { type RunSite, slotEnvironment } from "./run-site.ts";
 import { type Transcript, theirs, transcriptMark } from "./transcript.ts";
@@ -97,7 +97,13 @@ export async function runGates(
         });
     if (ended.aborted) return succeed({ outcomes: told(), receipts, output, stopped: true });
     const accepted = run.baseline?.accepted[name] ?? [];
-    const outcome = outcomeOf({ name, command }, ended, report, accepted, setupEnded !== undefined);
+    const outcome = gateOutcome(
+      { name, command },
+      ended,
+      report,
+      accepted,
+      setupEnded !== undefined,
+    );
     outcomes.set(name, outcome);
     subject.transcript?.add(
       `${transcriptMark} gate ${name} ${outcome.passed ? "passed" : "failed"}: ${outcome.summary}`,
@@ -158,7 +164,8 @@ async function runGate(
   return { ended, report: reader.report(), receipt };
 }
 
-function outcomeOf(
+/** What its end and its words come to: the exit code, and what a test runner told of itself. */
+export function gateOutcome(
   { name, command }: { readonly name: string; readonly command: string },
   ended: Ended,
   report: TestReport | undefined,
@@ -194,7 +201,7 @@ function outcomeOf(
 
 const failureLine = ({ name, file, line }: TestFailure): string => {
   const place = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`} `;
-  return shown(`${place}${name}`).slice(0, 300);
+  return shortened(shown(`${place}${name}`), 300);
 };
 
 /** Everything that failed is named, and failed before the run: people have said that it may. */
@@ -244,8 +251,7 @@ export const endOf = ({ tail }: Ended): string =>
     .map((line) => shown(line))
     .join("\n");
 
-export const lastLine = ({ tail }: Ended): string | undefined =>
-  tail
-    .map((line) => shown(line).trim())
-    .findLast((line) => line !== "")
-    ?.slice(0, 200);
+export function lastLine({ tail }: Ended): string | undefined {
+  const last = tail.map((line) => shown(line).trim()).findLast((line) => line !== "");
+  return last === undefined ? undefined : shortened(last, 200);
+}

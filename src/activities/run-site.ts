@@ -52,6 +52,8 @@ export interface RunSite {
   gate(name: string): Trusted | undefined;
   /** What the tree of a commit offers, with the project's settings. */
   commandsAt(commit: string): Promise<Result<FoundStack>>;
+  /** What is run at somebody's commit; undefined: the same as at one that the run trusts. */
+  otherCommands(run: PlanRun, commit: string): Promise<Result<OtherCommands | undefined>>;
   /** Undefined: nothing was ever approved here, so nothing new is run. */
   approveAlong(commit: string, stack: FoundStack): Promise<Result<Along | undefined>>;
   /** What was approved along with a phase, by the set-up that it brought. */
@@ -76,6 +78,8 @@ export interface RunSite {
   readonly disk: PlanDisk;
   /** It is on record: shown in the files, told to whoever watches. */
   happened(events: readonly RecordedEvent[]): void;
+  /** The hash of what was approved, as other machines work it out, which lack the hooks of this one. */
+  trustElsewhere(): Promise<Result<string>>;
   /** By its hash, on the command line: nothing is remembered then. */
   readonly trustGiven: boolean;
   /** What verified phases changed about the commands is trusted with them. */
@@ -84,6 +88,8 @@ export interface RunSite {
   tell(news: RunNews): void;
   readonly ask: Ask;
   readonly by: string;
+  /** People want it to end; absent: `signal` tells, which also tells that we cannot go on. */
+  readonly asked?: AbortSignal;
   /** Asked to stop; and at once. */
   readonly signal: AbortSignal;
   readonly killNow: AbortSignal;
@@ -101,6 +107,12 @@ export interface RunSite {
   readonly pull?: Pull;
   /** How long somebody who comes for work has it, unless he says that he goes on. */
   readonly leaseMs: number;
+}
+
+export interface OtherCommands {
+  /** By which they are approved. */
+  readonly hash: string;
+  readonly difference: readonly string[];
 }
 
 export interface Pull {

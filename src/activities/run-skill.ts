@@ -50,7 +50,7 @@ import { findSkill } from "./find-skill.ts";
 import { taskFacts } from "./flow-facts.ts";
 import { type FlowSite, recordFlow, sessionFolder, sessionTranscript } from "./flow-site.ts";
 import { renderingHash } from "./hold.ts";
-import { keepingSecrets } from "./keep-secrets.ts";
+import { keepingSecrets, withoutSecrets } from "./keep-secrets.ts";
 import { putBack } from "./put-back.ts";
 import { openReports, type SkillReports } from "./skill-reports.ts";
 import { survey } from "./survey.ts";
@@ -166,7 +166,13 @@ export async function judgeWork(
   const time = contractTime(now.cycle, held.state.course?.since);
   const docs = seen.docs ?? new Map<string, number>();
   const produces = skill.produces.map((each) => only(each, work.leaves, time));
-  const texts = textsAt(project.root, textsOf(produces, docs, time));
+  // What is wrong with a document is said with its own words.
+  const texts = new Map(
+    [...textsAt(project.root, textsOf(produces, docs, time))].map(([file, text]) => [
+      file,
+      withoutSecrets(text),
+    ]),
+  );
   const written = before ? writtenBetween(before, docsMarks(project.root)) : [];
   const unmet = [...unmetBy(produces, { docs, texts }, time), ...written].map(sentenceOf);
   const reports = end.is === "done" ? end.reports : [];
@@ -336,7 +342,8 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
   const ending = new AbortController();
   let endedBy: SkillEnd | undefined;
   let refused: Failure | undefined;
-  let watch = unwatchedSkill(Date.now());
+  const clock = (): number => Date.parse(project.world.now());
+  let watch = unwatchedSkill(clock());
   const leave = (by: SkillEnd): void => {
     endedBy ??= by;
     ending.abort();
@@ -355,7 +362,7 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
   let under = state.subStep.name;
   const hear = (): void => {
     for (const subStep of reports.fresh()) {
-      note({ type: "sub-step-reported", subStep });
+      note({ type: "sub-step-reported", subStep: withoutSecrets(subStep) });
       const left = skill.phases.find(({ name }) => name === under);
       under = subStep.name;
       // A sub-step has ended: where the conversation has become long, the next begins in another.
@@ -367,8 +374,8 @@ async function atWork(site: FlowSite, at: AtWork): Promise<Result<SkillEnd>> {
   const artifacts = artifactWatch(path.join(project.root, "_docs"));
   const looking = setInterval(() => {
     hear();
-    for (const sign of artifacts(Date.now())) watch = watchSkill(watch, sign);
-    const stuck = stuckBecause(watch, Date.now(), site.stuckMinutes);
+    for (const sign of artifacts(clock())) watch = watchSkill(watch, sign);
+    const stuck = stuckBecause(watch, clock(), site.stuckMinutes);
     if (stuck !== undefined) leave({ is: "stuck", reason: stuck });
   }, lookEveryMs);
   try {

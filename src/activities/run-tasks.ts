@@ -46,6 +46,7 @@ export async function runTasks(
   if (!built.ok) return built;
   if (!told.ok) return told;
   const { run, asking } = built.value;
+  if (run.ended === "stopped" && site.isFinishing?.()) return succeed([]);
   switch (run.ended) {
     case "asking": {
       const [failure] = asking;

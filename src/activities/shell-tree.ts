@@ -9,6 +9,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fail, type Result, succeed } from "../core/failure.ts";
+import { isNameAlive, ourName } from "../exec/process-table.ts";
 import { type Git, openGit } from "../git/call.ts";
 import { treeNow } from "../git/differences.ts";
 import { commitAt, treeOf } from "../git/objects.ts";
@@ -210,7 +211,7 @@ const userPrefix = "autodev-shell-user-";
 
 export function enterShell({ admin }: ShellTree): void {
   const now = new Date();
-  fs.writeFileSync(path.join(admin, `${userPrefix}${process.pid}`), "");
+  fs.writeFileSync(path.join(admin, `${userPrefix}${process.pid}`), ourName());
   fs.utimesSync(path.join(admin, markName), now, now);
 }
 
@@ -218,16 +219,18 @@ export function enterShell({ admin }: ShellTree): void {
 export function usersOf({ admin }: ShellTree): number[] {
   return fs
     .readdirSync(admin)
-    .flatMap((name) => (name.startsWith(userPrefix) ? [Number(name.slice(userPrefix.length))] : []))
-    .filter((pid) => pid !== process.pid && isAlive(pid));
+    .filter((name) => name.startsWith(userPrefix) && isNameAlive(nameIn(admin, name)))
+    .map((name) => Number(name.slice(userPrefix.length)))
+    .filter((pid) => pid !== process.pid);
 }
 
-function isAlive(pid: number): boolean {
+/** By name, as he has written it there himself; older ones have written nothing. */
+function nameIn(admin: string, file: string): string {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return fs.readFileSync(path.join(admin, file), "utf8") || file.slice(userPrefix.length);
+  } catch {
+    // He has just left.
+    return "";
   }
 }
 

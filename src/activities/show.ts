@@ -9,7 +9,7 @@
  */
 import { type Failure, type Result, succeed } from "../core/failure.ts";
 import { isBlank } from "../core/flow/state-file.ts";
-import type { Session, Store } from "../store.ts";
+import { lookedUp, type Session, type Store } from "../store.ts";
 
 export interface Rendered {
   readonly path: string;
@@ -54,13 +54,17 @@ export function createShowing(options: {
     }
     const there = onDisk.value;
     if (there === text && !(durable && unsynced)) return;
-    const ours =
-      there === undefined ||
-      there === text ||
-      there === lastShown ||
-      isBlank(there) ||
-      store.everRendered(path, options.hashOf(there));
-    if (!ours) return;
+    const ours = lookedUp(() =>
+      succeed(
+        there === undefined ||
+          there === text ||
+          there === lastShown ||
+          isBlank(there) ||
+          store.everRendered(path, options.hashOf(there)),
+      ),
+    );
+    if (!ours.ok) notShown = ours.failure;
+    if (!ours.ok || !ours.value) return;
     const written = await session.writeProjection(path, text, { durable });
     notShown = written.ok ? undefined : written.failure;
     if (!written.ok) return;

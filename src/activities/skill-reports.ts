@@ -11,6 +11,7 @@ import { heardSubStep, type SaidSubStep } from "../core/flow/reported.ts";
 import type { SkillPhase } from "../core/flow/skill.ts";
 import type { SubStep } from "../core/flow/state.ts";
 import { parseStateFile } from "../core/flow/state-file.ts";
+import { withoutSecrets } from "./keep-secrets.ts";
 
 export interface SkillReports {
   /** The program that reports, and the copy that may be edited instead. */
@@ -54,7 +55,8 @@ export function openReports(
       const reported = whole
         .slice(read)
         .split("\n")
-        .flatMap((line) => subStepIn(line) ?? []);
+        // Before anything is cut off: half of a secret is not known for one.
+        .flatMap((line) => subStepIn(withoutSecrets(line)) ?? []);
       read = whole.length;
       const now = readBounded(copy);
       const edited = now === copied ? undefined : subStepOf(now);

@@ -45,6 +45,7 @@ export interface FlowWorld {
   readonly trust: TrustPlace;
   readonly signal: AbortSignal;
   readonly killNow: AbortSignal;
+  readonly isFinishing?: () => boolean;
   approved(approval: Approval): void;
   makeAgent(name: string, ground: { approval: Approval; settings: Config }): Agent;
   makeTracker: TrackerSite["make"];
@@ -92,6 +93,7 @@ export async function openFlowSite(
     by: world.by,
     signal: world.signal,
     killNow: world.killNow,
+    ...(world.isFinishing && { isFinishing: world.isFinishing }),
     begun: held.head.seq,
     throughBoundaries: options.throughBoundaries === true,
     sameConversation: options.sameConversation === true,

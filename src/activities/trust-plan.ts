@@ -8,7 +8,7 @@ import { commitAt } from "../git/objects.ts";
 import { surfaceHash, type TrustPlace, type TrustState, trustState } from "../trust.ts";
 import { partsOf, surfaceFor } from "./approve.ts";
 import { chooseCast, machineOf } from "./choose-cast.ts";
-import { movedMeanwhile } from "./find-ground.ts";
+import { movedMeanwhile } from "./follow-target.ts";
 import { type Project, readState } from "./hold.ts";
 import { type BuildOptions, intend, stackAt } from "./start-run.ts";
 

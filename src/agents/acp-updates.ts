@@ -81,6 +81,18 @@ export function eventsOf(update: Fields): readonly AgentEvent[] {
   return [...alone.tell(update), ...alone.flush()];
 }
 
+/** What a chunk of a message says. */
+export function chunkIn({ sessionUpdate, content }: Fields): string | undefined {
+  if (!["agent_message_chunk", "agent_thought_chunk"].includes(String(sessionUpdate)))
+    return undefined;
+  const { type, text } = fieldsOf(content);
+  return type === "text" && typeof text === "string" ? text : undefined;
+}
+
+/** What comes after it is another message (see `updatesOf`). */
+export const endsMessage = ({ sessionUpdate }: Fields): boolean =>
+  sessionUpdate === "tool_call" || sessionUpdate === "plan";
+
 // ── Messages ────────────────────────────────────────────────────────────────────────────────
 
 function gathering(asides: Asides | undefined): {

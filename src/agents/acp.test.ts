@@ -764,6 +764,30 @@ describe("a line of a transcript", () => {
     ).toEqual([{ type: "tool", name: "execute", what: "ls", state: "started" }]);
   });
 
+  it("is a piece of a message, leaves one open, or ends it", () => {
+    const { pieceIn } = createAcpDialect(plain);
+    const line = (update: object): string =>
+      JSON.stringify({
+        jsonrpc: "2.0",
+        method: "session/update",
+        params: { sessionId: "s", update },
+      });
+    const chunk = (text: string, kind = "message"): string =>
+      line({ sessionUpdate: `agent_${kind}_chunk`, content: { type: "text", text } });
+    const [one, other] = [pieceIn?.(chunk("Hel")), pieceIn?.(chunk("Hm", "thought"))];
+    if (one?.is !== "part" || other?.is !== "part") throw new Error("they are parts");
+    expect(one.text).toBe("Hel");
+    expect(JSON.parse(one.saying("lo"))).toEqual(JSON.parse(chunk("lo")));
+    expect(other.of).not.toBe(one.of);
+    expect(pieceIn?.(line({ sessionUpdate: "usage_update", used: 5 }))).toEqual({ is: "beside" });
+    for (const last of [
+      line({ sessionUpdate: "tool_call", title: "ls" }),
+      '{"id":1,"result":{}}',
+      "x",
+    ])
+      expect(pieceIn?.(last)).toBeUndefined();
+  });
+
   it("shows nothing of what only the lines before it could explain", () => {
     expect(
       shown({ sessionUpdate: "tool_call_update", toolCallId: "1", status: "completed" }),

@@ -7,13 +7,13 @@
  *  3. Each request of the agent's is answered, if only with "not known": it would wait for ever.
  *  4. The result comes through our own tool; the text of the answer is only looked at without it.
  */
-import type { AgentEvent } from "../agent.ts";
+import type { AgentEvent, Piece } from "../agent.ts";
 import { quotaIn } from "./acp-counters.ts";
 import { chosen, isAllowed, optionFor } from "./acp-permission.ts";
 import type { AcpProfile } from "./acp-profiles.ts";
 import { type Opened, openedIn, settingsFor } from "./acp-session.ts";
 import { troubleFrom, troubleOfSession } from "./acp-trouble.ts";
-import { eventsOf, type Updates, updatesOf } from "./acp-updates.ts";
+import { chunkIn, endsMessage, eventsOf, type Updates, updatesOf } from "./acp-updates.ts";
 import {
   answer,
   fieldsOf,
@@ -42,6 +42,7 @@ export const createAcpDialect = (profile: AcpProfile): Dialect => ({
   launch: (ask) => launchOf(profile, ask),
   converse: (ask) => converse(profile, ask),
   translate,
+  pieceIn,
 });
 
 function launchOf(profile: AcpProfile, ask: Ask): Launch {
@@ -69,6 +70,26 @@ function translate(line: string): readonly AgentEvent[] {
   }
   const id = message?.is === "answer" ? wordsOf(message.result.sessionId) : undefined;
   return id === undefined ? [] : [{ type: "session", id }];
+}
+
+function pieceIn(line: string): Piece | undefined {
+  const message = readMessage(line);
+  if (message?.is !== "notification" || message.method !== "session/update") return undefined;
+  const { params } = message;
+  const update = fieldsOf(params.update);
+  const text = chunkIn(update);
+  if (text === undefined) return endsMessage(update) ? undefined : { is: "beside" };
+  const { sessionUpdate, messageId, content } = update;
+  return {
+    is: "part",
+    of: JSON.stringify([sessionUpdate, messageId]),
+    text,
+    saying: (other) =>
+      notification(message.method, {
+        ...params,
+        update: { ...update, content: { ...fieldsOf(content), text: other } },
+      }),
+  };
 }
 
 // ── The conversation ────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,7 @@
  *  2. A line that is not understood is nothing: agents change from one version to the next.
  *  3. Only an ending ends the work. Without one the agent has failed, whatever its exit code.
  */
-import type { AgentEvent } from "../agent.ts";
+import type { AgentEvent, Piece } from "../agent.ts";
 import type { Said, TroubleKind } from "../core/agent/trouble.ts";
 import type { Trusted } from "../exec.ts";
 
@@ -20,6 +20,8 @@ export interface Dialect {
   converse(ask: Ask): Conversation;
   /** What a line of a transcript shows. */
   translate(line: string): readonly AgentEvent[];
+  /** Where messages come in pieces. */
+  pieceIn?(line: string): Piece | undefined;
 }
 
 export interface Capabilities {

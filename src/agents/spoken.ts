@@ -49,6 +49,7 @@ export const createSpokenAgent = (deps: SpokenDeps): Agent => ({
   name: deps.name,
   speaks: deps.dialect.name,
   resumes: deps.dialect.capabilities.resume,
+  ...(deps.dialect.pieceIn && { pieceIn: deps.dialect.pieceIn }),
   async run(brief, run) {
     if (run.signal.aborted || run.killNow.aborted) return { is: "stopped" };
     try {

@@ -19,6 +19,8 @@ export interface Told extends Built {
   readonly view: RunView | undefined;
   /** How many had landed before anything was told here. */
   readonly before?: number;
+  /** Carried by others: what it made is at the remote. */
+  readonly isFleet?: boolean;
 }
 
 /** Tells what happens as it happens; an interrupt asks the agents to stop, a second one is at once. */
@@ -65,15 +67,16 @@ export async function buildAndTell(
   }
 }
 
-export function tellSummary({ run, asking, view, before }: Told, style: Style): void {
+export function tellSummary(told: Told, style: Style): void {
+  const { run, asking, view, before, isFleet = false } = told;
   for (const failure of asking) {
-    if (failure.code === "run-halted") printError(shown(failure.message));
+    if (failure.code !== "decision-required") printError(shown(failure.message));
     for (const line of failure.details ?? []) printError(shown(line));
     if (failure.hint) printError(`  → ${shown(failure.hint)}`);
   }
   // The story goes to standard error: who reads both on one screen need not read it twice.
-  const told = before !== undefined && isTerminal(1) && isTerminal(2) ? run.landed.length : 0;
-  for (const line of summaryLines(run, view, style, told)) print(line);
+  const known = before !== undefined && isTerminal(1) && isTerminal(2) ? run.landed.length : 0;
+  for (const line of summaryLines(run, view, style, { known, isFleet })) print(line);
 }
 
 export function exitCodeOf(run: PlanRun): number {

@@ -8,7 +8,7 @@ import type { PlanRun } from "../core/plan/progress.ts";
 import type { RunNews } from "../core/plan/run-news.ts";
 import { type RunView, viewRun } from "../core/plan/run-view.ts";
 import { type RunWatch, unwatched, watchEvents, watchNews } from "../core/plan/run-watch.ts";
-import { shown } from "../project.ts";
+import { shown, timeNow } from "../project.ts";
 import { inForeground, type LiveTerminal, openLiveTerminal } from "./live-terminal.ts";
 import { isTerminal, printError, printJsonLine } from "./output.ts";
 import { liveLines } from "./render/live.ts";
@@ -93,7 +93,7 @@ function createFollower(say: (lines: readonly string[]) => void): {
       else watched = watchNews(watch(), news);
     },
     notice,
-    end: (run) => (run && watch().last > 0 ? viewRun(run, watch(), Date.now()) : undefined),
+    end: (run) => (run && watch().last > 0 ? viewRun(run, watch(), timeNow()) : undefined),
   };
 }
 
@@ -111,7 +111,7 @@ function liveDisplay(options: DisplayOptions): Display {
   const follower = createFollower(say);
   const frame = ({ columns, rows }: { columns: number; rows: number }): string[] =>
     run
-      ? liveLines(viewRun(run, follower.watch(), Date.now()), {
+      ? liveLines(viewRun(run, follower.watch(), timeNow()), {
           columns,
           rows,
           style,
@@ -169,17 +169,17 @@ function plainDisplay(options: DisplayOptions): Display {
   let run: PlanRun | undefined;
   let asked = 0;
   let held: string[] = [];
-  let lastSaid = Date.now();
+  let lastSaid = timeNow();
   const say = (lines: readonly string[]): void => {
     if (lines.length === 0) return;
-    lastSaid = Date.now();
+    lastSaid = timeNow();
     if (asked > 0) held.push(...lines);
     else for (const line of lines) printError(line);
   };
   const follower = createFollower(say);
   const silence = setInterval(() => {
-    if (!run || asked > 0 || Date.now() - lastSaid < longestSilence) return;
-    say(stillAtWork(viewRun(run, follower.watch(), Date.now())));
+    if (!run || asked > 0 || timeNow() - lastSaid < longestSilence) return;
+    say(stillAtWork(viewRun(run, follower.watch(), timeNow())));
   }, longestSilence / 6);
   silence.unref();
   return {

@@ -12,7 +12,7 @@ export function eventsAfter({ store }: Project, seq: number): Result<RecordedEve
   if (newest.value.head.seq <= seq) return succeed([]);
   // What the snapshot has folded already is only in the journal.
   const enough = (newest.value.snapshot?.head.seq ?? 0) <= seq;
-  const reading = enough ? newest : store.read({ whole: true });
+  const reading = enough ? newest : store.read({ from: seq + 1 });
   if (!reading.ok) return reading;
   return succeed(reading.value.after.flatMap(eventsOf).filter((event) => event.seq > seq));
 }

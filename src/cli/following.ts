@@ -143,7 +143,7 @@ function tell(event: Event): void {
   if (line !== undefined) printError(shown(line));
 }
 
-function lineOf(event: Event): string | undefined {
+export function lineOf(event: Event): string | undefined {
   switch (event.type) {
     case "batch-reported":
       return `  batch ${event.number}: ${event.tasks.map(({ task, result }) => `${task} ${result}`).join(", ")}`;

@@ -37,6 +37,13 @@ function main(argv: readonly string[]): void {
 }
 
 function bug(error: unknown): void {
+  // What the system refuses where nobody expects it is no bug: it has said which file, and why.
+  if (error instanceof Error && "syscall" in error && "errno" in error) {
+    const hint = "nothing was lost: when that is mended, run the same command again";
+    require("node:fs").writeSync(2, `autodev: ${error.message}\n  ${hint}\n`);
+    process.exitCode = 1;
+    return;
+  }
   const what = error instanceof Error ? error.stack : String(error);
   require("node:fs").writeSync(2, `autodev: a bug of ours, nothing was lost\n${what}\n`);
   process.exitCode = 70;

@@ -26,6 +26,7 @@ const groupTitles: Record<CommandRow["group"], string> = {
   flow: "The flow:",
   plans: "Plans:",
   decisions: "Decisions:",
+  fleet: "A fleet:",
   care: "Care:",
 };
 
@@ -101,6 +102,7 @@ function addCommand(program: Command, row: CommandRow, finish: (code: number) =>
 const families: Record<string, string> = {
   flow: "list, check and draw flows",
   plan: "read, check, draw, tick and write plans",
+  engine: "what runs are carried by",
 };
 
 function familyOf(program: Command, name: string, row: CommandRow): Command {

@@ -769,7 +769,12 @@ export const RetryOutput = z.object({
   version: z.literal(1),
   run: z.string(),
   phase: z.string(),
-  told: z.int().describe("the process that is at it; without one, what `build --json` prints"),
+  told: z
+    .int()
+    .nullable()
+    .describe(
+      "the process that is at it, null in a fleet; where nobody is, what `build --json` prints",
+    ),
 });
 export type RetryOutput = z.infer<typeof RetryOutput>;
 
@@ -816,3 +821,121 @@ export const UiOutput = z.object({
   pid: z.int().describe("of the process that serves it, which may be another one"),
 });
 export type UiOutput = z.infer<typeof UiOutput>;
+
+export const EngineMigrateOutput = z.object({
+  version: z.literal(1),
+  at: z.string().describe("the database, without what is secret about its address"),
+  from: z.int().describe("0: there was nothing"),
+  to: z.int(),
+  role: z.string().nullable().describe("who was given the rights of a worker"),
+});
+export type EngineMigrateOutput = z.infer<typeof EngineMigrateOutput>;
+
+export const FleetOutput = z.object({
+  version: z.literal(1),
+  paused: z.boolean(),
+  runs: z.array(
+    z.object({
+      run: z.string(),
+      plan: z.string(),
+      remote: z.string(),
+      branch: z.string(),
+      state: z.enum([
+        "opening",
+        "waiting",
+        "driving",
+        "paused",
+        "asking",
+        "parked",
+        "halted",
+        "over",
+      ]),
+      paused: z.boolean(),
+      complete: z.int(),
+      phases: z.int(),
+      underWay: z.array(z.string()).describe("phases that somebody is at"),
+      waitsFor: z.string().nullable(),
+      driver: z.string().nullable().describe("the machine and process that drive it"),
+      decisions: z.array(
+        DecisionView.extend({
+          facts: z.array(z.string()).describe("known about it"),
+          warning: z.string().nullable(),
+          destructive: z.boolean().describe("what it brings about cannot be undone"),
+          blocks: z.string().describe("what waits for the answer"),
+          askedAt: z.string(),
+        }),
+      ),
+      error: z.string().nullable(),
+      submittedBy: z.string(),
+      submittedAt: z.string(),
+    }),
+  ),
+  workers: z.array(
+    z.object({
+      id: z.string(),
+      host: z.string(),
+      state: z.enum(["active", "draining", "lost", "gone"]),
+      jobs: z.int(),
+      doing: z.array(z.string()),
+      agents: z.array(z.string()),
+      labels: z.array(z.string()),
+      os: z.string(),
+      memoryGb: z.number(),
+      version: z.string(),
+      lane: z.string(),
+      since: z.string(),
+      seen: z.string(),
+    }),
+  ),
+  queue: z.array(z.object({ lane: z.string(), tasks: z.int() })),
+  agents: z.array(
+    z.object({
+      agent: z.string(),
+      atOnce: z.int().nullable(),
+      perMinute: z.int().nullable(),
+      dollarsADay: z.number().nullable(),
+      limitedUntil: z.string().nullable(),
+      reason: z.string().nullable(),
+    }),
+  ),
+});
+export type FleetOutput = z.infer<typeof FleetOutput>;
+
+export const FleetPauseOutput = z.object({
+  version: z.literal(1),
+  run: z.string().nullable().describe("null: the whole fleet"),
+  paused: z.boolean(),
+  goesOn: z.array(z.string()).describe("runs that go on"),
+});
+export type FleetPauseOutput = z.infer<typeof FleetPauseOutput>;
+
+export const FleetLimitOutput = z.object({
+  version: z.literal(1),
+  agent: z.string(),
+  atOnce: z.int().nullable(),
+  perMinute: z.int().nullable(),
+  dollarsADay: z.number().nullable(),
+});
+export type FleetLimitOutput = z.infer<typeof FleetLimitOutput>;
+
+export const WorkerOutput = z.object({
+  version: z.literal(1),
+  type: z.literal("worker"),
+  line: z.string().describe("what it has to say: one object a line, until it ends"),
+});
+export type WorkerOutput = z.infer<typeof WorkerOutput>;
+
+export const FleetLogOutput = z.object({
+  version: z.literal(1),
+  run: z.string(),
+  transcripts: z.array(
+    z.object({
+      phase: z.string(),
+      attempt: z.int(),
+      part: z.string().describe("what was done then: work, verify, land"),
+      reference: z.string(),
+      lines: z.array(z.string()),
+    }),
+  ),
+});
+export type FleetLogOutput = z.infer<typeof FleetLogOutput>;

@@ -21,7 +21,7 @@ export interface CommandRow {
   /** "plan check": a command of the family `plan`. */
   readonly name: string;
   readonly aliases?: readonly string[];
-  readonly group: "flow" | "plans" | "decisions" | "care";
+  readonly group: "flow" | "plans" | "decisions" | "fleet" | "care";
   readonly what: string;
   /** As commander writes them: `<id>` required, `[topic]` optional. */
   readonly arguments?: readonly { readonly name: string; readonly what: string }[];
@@ -51,6 +51,14 @@ const yes: OptionRow = {
   flags: "-y, --yes",
   what: "do it: the decision is answered by you, with A",
 };
+
+/** As core/settings has them. */
+const engine: OptionRow = {
+  flags: "--engine <engine>",
+  what: "by what runs are carried: this machine, or a fleet on PostgreSQL",
+  choices: ["local", "postgres"],
+};
+const fleetRun: OptionRow = { flags: "--run <id>", what: "of a fleet's runs, this one" };
 
 const planArgument = { name: "<plan>", what: "the plan's file, or a folder that holds one" };
 const planFormat: OptionRow = {
@@ -99,7 +107,7 @@ export const commandTable: readonly CommandRow[] = [
     aliases: ["continue"],
     group: "flow",
     what: "find out where the project is, and go on with its flow until there is a reason to rest",
-    options: [...flowOptions, noInput, decide, json, noColor],
+    options: [...flowOptions, noInput, decide, engine, json, noColor],
     examples: ["autodev", "autodev --through-boundaries --decide recommended"],
     shape: "status",
   },
@@ -372,6 +380,7 @@ export const commandTable: readonly CommandRow[] = [
       noLive,
       noInput,
       decide,
+      engine,
       json,
       noColor,
     ],
@@ -387,7 +396,7 @@ export const commandTable: readonly CommandRow[] = [
     name: "attach",
     group: "plans",
     what: "follow the run that is under way, wherever it was started, and answer its questions",
-    options: [noLive, noInput, json, noColor],
+    options: [noLive, noInput, engine, fleetRun, json, noColor],
     examples: ["autodev attach", "autodev attach --json"],
     shape: "build",
   },
@@ -398,6 +407,8 @@ export const commandTable: readonly CommandRow[] = [
     options: [
       { flags: "--after-phase", what: "what is under way is finished first; nothing new begins" },
       { flags: "--no-wait", what: "do not wait until it has ended" },
+      engine,
+      fleetRun,
       json,
       noColor,
     ],
@@ -425,6 +436,8 @@ export const commandTable: readonly CommandRow[] = [
       noInput,
       decide,
       noLive,
+      engine,
+      fleetRun,
       json,
       noColor,
     ],
@@ -524,6 +537,7 @@ export const commandTable: readonly CommandRow[] = [
     what: "show the open decisions",
     options: [
       { flags: "--all", what: "the answered ones too (--json always lists all)" },
+      engine,
       json,
       noColor,
     ],
@@ -538,7 +552,12 @@ export const commandTable: readonly CommandRow[] = [
       { name: "<id>", what: "the decision's id, or how it begins" },
       { name: "<letter>", what: "the option: A, B, C or D" },
     ],
-    options: [{ flags: "--as <name>", what: "record the answer under this name" }, json, noColor],
+    options: [
+      { flags: "--as <name>", what: "record the answer under this name" },
+      engine,
+      json,
+      noColor,
+    ],
     examples: ["autodev decide d-6840c3fa0775 A"],
     shape: "decide",
   },
@@ -730,6 +749,98 @@ export const commandTable: readonly CommandRow[] = [
     examples: ["autodev clean --dry-run", "autodev clean --keep-days 7 --max-size 2GB"],
     shape: "clean",
   },
+  {
+    name: "fleet",
+    group: "fleet",
+    what: "show what many machines do together: runs, workers, what waits and for whom",
+    options: [{ flags: "--all", what: "runs that ended long ago too" }, json, noColor],
+    examples: ["autodev fleet", "autodev fleet --json"],
+    shape: "fleet",
+  },
+  {
+    name: "fleet pause",
+    group: "fleet",
+    what: "begin nothing new; what is under way comes to its end",
+    arguments: [{ name: "[run]", what: "only this one; without it, the whole fleet" }],
+    options: [json, noColor],
+    examples: ["autodev fleet pause", "autodev fleet pause r0123456789"],
+    shape: "fleet-pause",
+  },
+  {
+    name: "fleet resume",
+    group: "fleet",
+    what: "go on with what was paused",
+    arguments: [{ name: "[run]", what: "only this one; without it, the whole fleet" }],
+    options: [json, noColor],
+    examples: ["autodev fleet resume"],
+    shape: "fleet-pause",
+  },
+  {
+    name: "fleet limit",
+    group: "fleet",
+    what: "settle what all workers together may ask of an agent; without options: no limit",
+    arguments: [{ name: "<agent>", what: "its name: claude, codex …" }],
+    options: [
+      { flags: "--at-once <count>", what: "attempts under way at the same time", number: true },
+      { flags: "--per-minute <count>", what: "attempts that begin within a minute", number: true },
+      { flags: "--dollars-a-day <amount>", what: "from midnight to midnight, UTC", decimal: true },
+      json,
+      noColor,
+    ],
+    examples: ["autodev fleet limit claude --at-once 4 --dollars-a-day 50"],
+    shape: "fleet-limit",
+  },
+  {
+    name: "fleet log",
+    group: "fleet",
+    what: "print what the agents and gates of a run have said, from wherever it is kept",
+    arguments: [
+      { name: "<run>", what: "its id" },
+      { name: "[phase]", what: "only of this one" },
+    ],
+    options: [
+      { flags: "--transcripts <address>", what: "where that is (default: AUTODEV_TRANSCRIPTS)" },
+      json,
+      noColor,
+    ],
+    examples: ["autodev fleet log r0123456789 2a"],
+    shape: "fleet-log",
+  },
+  {
+    name: "worker",
+    group: "fleet",
+    what: "take work of a fleet's until it is told to end; the first Ctrl-C drains, the second is at once",
+    options: [
+      { flags: "--jobs <count>", what: "tasks at once (default 2)", number: true },
+      { flags: "--name <name>", what: "what it is called (default: the machine's name)" },
+      { flags: "--label <label...>", what: "what it has that runs may ask for: gpu, staging" },
+      {
+        flags: "--lease-seconds <seconds>",
+        what: "so long without a sign of life, and others take over (default 15)",
+        decimal: true,
+      },
+      {
+        flags: "--transcripts <address>",
+        what: "where all that agents print is kept: a folder, or s3://bucket/prefix?endpoint=…",
+      },
+      json,
+      noColor,
+    ],
+    examples: ["autodev worker --jobs 4", "autodev worker --label gpu --name builder-3"],
+    shape: "worker",
+  },
+  {
+    name: "engine migrate",
+    group: "fleet",
+    what: "make or update the tables of a fleet; the only command that may change them",
+    options: [
+      { flags: "--role <role>", what: "give this role what a worker needs, and no more" },
+      json,
+      noColor,
+    ],
+    examples: ["autodev engine migrate", "autodev engine migrate --role autodev_worker"],
+    shape: "engine-migrate",
+  },
 ];
 
 export const exitCodeTable: readonly (readonly [number, string])[] = [
@@ -753,6 +864,12 @@ export const environmentTable: readonly (readonly [string, string])[] = [
     "AUTODEV_NO_NAMESPACE",
     "1: process groups and a reaper instead of namespaces; nothing is hidden. own: bubblewrap",
   ],
+  [
+    "AUTODEV_DATABASE_URL",
+    "of a fleet: postgres://user:password@host:5432/name; nothing that is started is given it",
+  ],
+  ["AUTODEV_DATABASE_URL_FILE", "of a fleet: a file that holds it, so that no environment does"],
+  ["AUTODEV_TRANSCRIPTS", "to a worker: where all that agents print is kept, as --transcripts"],
   ["CI", "never ask, no live view, open no browser"],
   ["BROWSER", "what autodev ui opens its page with; without it, what the desktop does"],
   ["GITHUB_TOKEN", "with --pr: pushes and opens it; no agent and no gate is given it. Or GH_TOKEN"],

@@ -107,11 +107,11 @@ export function evolve(state: ProjectState, event: RecordedEvent): ProjectState 
 /** What people have answered counts at once, even before whoever holds the project has recorded it. */
 export function withAnswers(
   state: ProjectState,
-  given: () => ReadonlyMap<string, Answer>,
+  given: (to: readonly string[]) => ReadonlyMap<string, Answer>,
 ): ProjectState {
   const open = openDecisions(state);
   if (open.length === 0) return state;
-  const answers = given();
+  const answers = given(open.map(({ id }) => id));
   const answered = open.flatMap((decision) => {
     const answer = answers.get(decision.id);
     return answer ? [[decision.id, { ...decision, answer }] as const] : [];

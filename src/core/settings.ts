@@ -55,6 +55,9 @@ const AgentEntry = z
     path: ["use"],
   });
 
+export const engineNames = ["local", "postgres"] as const;
+export type EngineName = (typeof engineNames)[number];
+
 const isKnown = (name: string): boolean => knownAgents.some((each) => each.name === name);
 
 export const Settings = z.strictObject({
@@ -200,8 +203,34 @@ export const Settings = z.strictObject({
     })
     .exactOptional(),
   notify: NotifySettings.exactOptional().describe("Who hears of a run that needs people, and how."),
+  engine: z
+    .union([
+      z.enum(engineNames),
+      z.strictObject({
+        use: z.enum(engineNames).exactOptional().describe("`local`, unless `--engine` says so."),
+        remote: z
+          .string()
+          .min(1)
+          .exactOptional()
+          .describe("By which code travels to workers and back: a remote of git; `origin`."),
+        needs: z
+          .array(z.string().regex(/^[a-z][a-z0-9-]*(?::[a-z0-9][a-z0-9._-]*)?$/))
+          .exactOptional()
+          .describe(
+            "What every worker has to have: labels, `os:linux`, `arch:arm64`, `memory:8` (in GB).",
+          ),
+      }),
+    ])
+    .exactOptional()
+    .describe("By what runs are carried: this machine, or a fleet on PostgreSQL."),
 });
 export type Settings = z.infer<typeof Settings>;
+
+/** Its short form means what to use. */
+export const engineSettings = ({
+  engine,
+}: Pick<Settings, "engine">): Exclude<Settings["engine"], string | undefined> =>
+  typeof engine === "string" ? { use: engine } : (engine ?? {});
 
 /** Its short form means what to use. */
 export const trackerSettings = ({ tracker }: Pick<Settings, "tracker">): TrackerSettings =>

@@ -850,6 +850,11 @@ describe("a file that the phase does not declare", () => {
     ...(some.others && { others: some.others }),
   });
   const nextPhases = new Map([["src/b.ts", "3"]]);
+  it("has not been named by who changed it and calls it deleted", () => {
+    const claim = claiming({ deleted: ["src/b.ts"] });
+    const found = declaredFiles(factsOf(beside(file("src/b.ts"), { claim })));
+    expect(found.map(short)).toEqual(["undeclared-file src/b.ts"]);
+  });
   finds(declaredFiles, [
     ["changed without a word", ["undeclared-file src/b.ts"], beside(file("src/b.ts"))],
     ["created without a word", ["undeclared-file src/b.ts"], beside(created("src/b.ts"))],
@@ -863,6 +868,11 @@ describe("a file that the phase does not declare", () => {
       "named in the result",
       ["(extra-file src/b.ts)"],
       beside(file("src/b.ts"), { claim: claiming({ modified: ["./src/b.ts"] }) }),
+    ],
+    [
+      "deleted, and named as that",
+      ["(extra-file src/b.ts)"],
+      beside(deleted("src/b.ts"), { claim: claiming({ deleted: ["src/b.ts"] }) }),
     ],
     [
       "named in the message",

@@ -34,6 +34,14 @@ export const newToken = (): string => randomBytes(32).toString("base64url");
 export const usualPort = (project: Project): number =>
   4700 + (Number.parseInt(nameOf(project).slice(0, 8), 16) % 1000);
 
+/** What browsers refuse to open (the Fetch standard's list, above 1023): other protocols live there. */
+const notForBrowsers = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
+  6679, 6697, 10_080,
+]);
+
+export const isForBrowsers = (port: number): boolean => !notForBrowsers.has(port);
+
 export function keptAddress(project: Project, folder: string = uiFolder()): KeptAddress {
   const file = path.join(folder, `${nameOf(project)}.json`);
   const put = ({ token, port, pid }: Address, { first = false } = {}): boolean => {

@@ -169,7 +169,8 @@ export function openFeed(project: Project): Feed {
     },
     answers() {
       const open = openDecisions(board.state);
-      const given = open.length === 0 ? undefined : quietly(() => project.store.answers());
+      const ids = open.map(({ id }) => id);
+      const given = ids.length === 0 ? undefined : quietly(() => project.store.answers(ids));
       return Object.fromEntries(
         open.flatMap(({ id }) => {
           const answer = given?.get(id);

@@ -23,6 +23,7 @@ describe("the guard lets in", () => {
   it.each<[string, Knock["method"], string, Record<string, string>]>([
     ["whoever opens the page", "GET", "/", { Host: host, "Sec-Fetch-Site": "none" }],
     ["the page by its other name", "GET", "/index.html?x=1", { Host: "localhost:4711" }],
+    ["whoever opens the fleet's page", "GET", "/fleet", { Host: host, "Sec-Fetch-Site": "none" }],
     ["the page's files", "GET", "/app.js", { Host: host, "Sec-Fetch-Site": "same-origin" }],
     ["a look at the page's head", "HEAD", "/app.css", { Host: "[::1]:4711" }],
     [
@@ -33,6 +34,7 @@ describe("the guard lets in", () => {
     ],
     ["a program with the token", "GET", "/api/board?p=.&at=7", api],
     ["an answer from our page", "POST", "/api/decide", posting],
+    ["an answer for a fleet", "POST", "/api/fleet/decide", posting],
     [
       "an answer in UTF-8",
       "POST",

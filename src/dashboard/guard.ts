@@ -75,7 +75,13 @@ function admitted({ method, target }: Knock, told: Told, { token }: House): Verd
   return { is: "api", path, query };
 }
 
-const posted = new Set(["/api/decide", "/api/enter", "/api/ticket"]);
+const posted = new Set([
+  "/api/decide",
+  "/api/enter",
+  "/api/fleet/decide",
+  "/api/fleet/pause",
+  "/api/ticket",
+]);
 
 /** Whoever asks has something else to show, or nothing to learn. */
 const open = new Set(["/api/enter", "/api/proof"]);
@@ -101,11 +107,11 @@ function foreignOrigin(told: Told): Refusal | undefined {
   return refuse(403, "foreign-origin", "another page asks for this");
 }
 
-/** Typed or clicked outside of any page, one may come to the page; not to anything in it. */
+/** Typed or clicked outside of any page, one may come to a page; not to anything in it. */
 function foreignSite(told: Told, { method, target }: Knock): Refusal | undefined {
   if (!told.has("sec-fetch-site")) return undefined;
   const site = one(told, "sec-fetch-site");
-  const isArrival = method === "GET" && /^\/(?:index\.html)?(?:\?|$)/.test(target);
+  const isArrival = method === "GET" && /^\/(?:index\.html|fleet)?(?:\?|$)/.test(target);
   if (site === "same-origin" || (site === "none" && isArrival)) return undefined;
   return refuse(403, "foreign-site", "another site asks for this");
 }

@@ -9,12 +9,14 @@ import { fail, type Result, succeed } from "../core/failure.ts";
 import { openProject, type Project } from "../project.ts";
 import {
   type Address,
+  isForBrowsers,
   type KeptAddress,
   keptAddress,
   newToken,
   proofOf,
   usualPort,
 } from "./address.ts";
+import type { FleetBundle } from "./fleet.ts";
 import { isSame } from "./guard.ts";
 import { openPlaces } from "./projects.ts";
 import type { House } from "./routes.ts";
@@ -33,11 +35,22 @@ export interface Served {
   readonly close?: () => Promise<void>;
 }
 
+export interface ServeOptions {
+  readonly port?: number;
+  /** What a fleet needs, loaded where somebody has one; a bundle of its own (see fleet-main.ts). */
+  readonly fleet?: () => FleetBundle;
+}
+
+const namesDatabase = ({ AUTODEV_DATABASE_URL, AUTODEV_DATABASE_URL_FILE }: NodeJS.ProcessEnv) =>
+  Boolean(AUTODEV_DATABASE_URL || AUTODEV_DATABASE_URL_FILE);
+
 /** Serves the repository around `cwd`, or finds whoever does already. */
 export async function serve(
   cwd: string,
-  { port: wanted }: { readonly port?: number } = {},
+  { port: wanted, fleet: bundle }: ServeOptions = {},
 ): Promise<Result<Served>> {
+  // First of all: whatever is started from here on must not inherit where the database is.
+  const fleet = namesDatabase(process.env) ? bundle?.().openDoor() : undefined;
   const project = openProject(cwd);
   const kept = keptAddress(project);
   const found = kept.take();
@@ -48,7 +61,8 @@ export async function serve(
   const known = found.isOld ? renewed(kept, found) : found;
   const places = openPlaces(project);
   const tickets = createTickets();
-  const house = (token: string): House => ({ places, tickets, token, by: nameOfUser() });
+  const by = nameOfUser();
+  const house = (token: string): House => ({ places, tickets, token, by, ...(fleet && { fleet }) });
   const opened = await firstFree({ project, kept, known, wanted, house });
   if (!opened.ok || opened.value.is === "elsewhere") places.close();
   if (!opened.ok) return opened;
@@ -68,6 +82,7 @@ export async function serve(
       kept.touch();
       places.close();
       await listening.close();
+      await fleet?.close();
     },
   });
 }
@@ -114,6 +129,10 @@ async function firstFree(search: Search): Promise<Result<Opened>> {
     return typeof opened === "string" ? opened : { is: "here", listening: opened, token: good };
   };
   if (wanted !== undefined) {
+    if (!isForBrowsers(wanted))
+      return fail("usage", `no browser opens port ${wanted}: it is another protocol's`, {
+        hint: "autodev ui without --port finds one that browsers open",
+      });
     const opened = await at(wanted);
     if (typeof opened !== "string") return succeed(opened);
     if (await isOurs(wanted, kept.take().token)) return succeed({ is: "elsewhere", port: wanted });
@@ -124,7 +143,8 @@ async function firstFree(search: Search): Promise<Result<Opened>> {
   }
   const usual = usualPort(project);
   const others = Array.from({ length: mostTries }, (_, next) => usual + next);
-  for (const port of [...(before === undefined ? [] : [before]), ...others, 0]) {
+  const inTurn = [...(before === undefined ? [] : [before]), ...others, 0];
+  for (const port of inTurn.filter(isForBrowsers)) {
     const opened = await at(port);
     if (typeof opened !== "string") return succeed(opened);
     const mayBeOurs = port === before || port === usual;

@@ -26,13 +26,16 @@ import {
   markdownTree,
   openPlan,
   type Project,
+  patchWithoutSecrets,
   phaseDiff,
   readArtifact,
   transcriptOf,
+  withoutSecrets,
 } from "../project.ts";
 import { proofOf } from "./address.ts";
 import { conversationIn } from "./conversation.ts";
 import type { Feed } from "./feed.ts";
+import { decideInFleet, type FleetDoor, pauseFleet, showFleet } from "./fleet.ts";
 import { fits, misshapen, optional, required } from "./parameters.ts";
 import type { Place, Places } from "./projects.ts";
 import type { Tickets } from "./tickets.ts";
@@ -43,6 +46,8 @@ export interface House {
   readonly token: string;
   /** In whose name decisions are answered. */
   readonly by: string;
+  /** Absent: nobody has said where its database is. */
+  readonly fleet?: FleetDoor;
 }
 
 export interface Question {
@@ -66,6 +71,9 @@ export const routes: Readonly<Record<string, Route>> = {
   "/api/artifacts": inTurn(artifacts),
   "/api/artifact": inTurn(artifact),
   "/api/decide": decide,
+  "/api/fleet": showFleet,
+  "/api/fleet/decide": decideInFleet,
+  "/api/fleet/pause": pauseFleet,
   "/api/ticket": ({ tickets }) => succeed<TicketAnswer>({ version: 1, ticket: tickets.issue() }),
   "/api/enter": enter,
   "/api/proof": proof,
@@ -224,7 +232,7 @@ async function diff(house: House, { query }: Question): Promise<Result<DiffAnswe
     base,
     commit,
     files: files.map(({ path, added, deleted }) => ({ path, added, removed: deleted })),
-    patch: patch.toString("utf8", 0, end),
+    patch: patch.toString("utf8", 0, end).split("\n").map(patchWithoutSecrets()).join("\n"),
     cut,
   });
 }
@@ -263,8 +271,9 @@ async function artifact(house: House, { query }: Question): Promise<Result<Artif
   if (!read.ok) return read;
   const { path, bytes, content } = read.value;
   const about = { version: 1, path, bytes, cut: content.length < bytes } as const;
-  const text = textIn(content, about.cut);
-  if (text === undefined) return succeed({ ...about, is: "binary" });
+  const whole = textIn(content, about.cut);
+  if (whole === undefined) return succeed({ ...about, is: "binary" });
+  const text = withoutSecrets(whole);
   if (!isMarkdown) return succeed({ ...about, is: "text", text });
   return succeed({ ...about, is: "markdown", text, blocks: markdownTree(text, path) });
 }

@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import type { ErrorAnswer } from "../core/board/wire.ts";
 import type { Failure, FailureCode } from "../core/failure.ts";
 import { guard, mostBody, type Refusal } from "./guard.ts";
-import { isBuilt, pageFile, pageFolder } from "./page.ts";
+import { isBuilt, pageFile, pageFolder, withFleet } from "./page.ts";
 import { optional } from "./parameters.ts";
 import { type House, placeOf, routes } from "./routes.ts";
 
@@ -128,13 +128,14 @@ async function answer(
 }
 
 function showFile(
-  { folder }: Own,
+  { folder, house }: Own,
   path: string,
   method: string,
   response: http.ServerResponse,
 ): void {
-  const file = pageFile(path, folder);
-  if (file) {
+  const found = pageFile(path, folder);
+  if (found) {
+    const file = house.fleet ? withFleet(found) : found;
     response.writeHead(200, {
       "content-type": file.type,
       "content-length": file.bytes.length,

@@ -29,7 +29,11 @@ export function runFlowLocally(site: FlowSite): Promise<FlowOutcome> {
       throughBoundaries: site.throughBoundaries,
       commits,
       waits: site.waits,
-      stopping: stopped || site.signal.aborted || (pull?.fetches === false && !isReported()),
+      stopping:
+        stopped ||
+        site.signal.aborted ||
+        site.isFinishing?.() === true ||
+        (pull?.fetches === false && !isReported()),
       sameConversation: site.sameConversation,
       leased(lease) {
         const standing = leaseStanding(lease, project.world.now(), isGone, pull?.puller);

@@ -29,23 +29,30 @@ export const wrapped = (bwrap: string, sight?: Sight, cwd?: string): string[] =>
 const ordersFor = ({ hide, keep, access = [], network }: Sight): string[] => [
   // It brings the loopback up.
   ...(network === "off" ? ["--unshare-net"] : []),
-  ...hide.flatMap((folder) => [
-    "--tmpfs",
-    real(folder),
-    ...keep
-      .filter((each) => each.startsWith(`${folder}/`))
-      .flatMap((each) => ["--ro-bind", real(each), real(each)]),
-    "--remount-ro",
-    real(folder),
-  ]),
+  ...hide.flatMap((place) =>
+    hiding(
+      place,
+      keep.filter((each) => each.startsWith(`${place}/`)),
+    ),
+  ),
   ...access.flatMap(({ path, writable, hidden }) =>
-    hidden
-      ? ["--tmpfs", real(path), "--remount-ro", real(path)]
-      : [writable ? "--bind" : "--ro-bind", real(path), real(path)],
+    hidden ? hiding(path, []) : [writable ? "--bind" : "--ro-bind", real(path), real(path)],
   ),
   // As root it would keep the right to mount; anybody else has none left anyway.
   ...(access.length > 0 || network === "off" ? ["--cap-drop", "CAP_SYS_ADMIN"] : []),
 ];
+
+function hiding(place: string, kept: readonly string[]): string[] {
+  const at = real(place);
+  if (!fs.statSync(at).isDirectory()) return ["--dev-bind", "/dev/null", at];
+  return [
+    "--tmpfs",
+    at,
+    ...kept.flatMap((each) => ["--ro-bind", real(each), real(each)]),
+    "--remount-ro",
+    at,
+  ];
+}
 
 /** It finds no way through a link that leads to the top: for it the top is elsewhere. */
 function real(place: string): string {

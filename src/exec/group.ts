@@ -15,6 +15,7 @@ import {
 } from "./enclosure.ts";
 import {
   carriesId,
+  isGiven,
   kill,
   killUntilGone,
   type Living,
@@ -54,9 +55,11 @@ export async function inGroup(start: Start): Promise<Enclosure> {
   }
   const words = wordsOf(child.stderr as Readable);
   groupsUnderWay.add(start.id);
+  // Its number is kept for as long as anybody is in its group: whoever has it after its end is a stranger.
+  const isItsNumber = (): boolean =>
+    (child.exitCode === null && child.signalCode === null) || !isGiven(child.pid);
   const ours = (each: Living): boolean =>
-    each.group === child.pid ||
-    each.session === child.pid ||
+    ((each.group === child.pid || each.session === child.pid) && isItsNumber()) ||
     (each.started >= ourStart() &&
       isStray(each) &&
       (carriesId(each, start.id) || holds(each, tag.name)));

@@ -67,6 +67,10 @@ function fromPs(): Living[] {
   });
 }
 
+/** Somebody lives who has that number. */
+export const isGiven = (pid: number | undefined): boolean =>
+  pid !== undefined && isAlive({ pid, started: 0 });
+
 let ownStart: number | undefined;
 
 /** What we started is younger than we are; most of a machine's processes are older. */
@@ -75,23 +79,34 @@ export function ourStart(): number {
   return ownStart;
 }
 
-/**
- * Those, their children and children's children, the elders first: a shell that lives on would say
- * that its child was killed. Never ourselves or those that we descend from.
- */
+/** What we are called in the names of files: no other process of this machine ever is. */
+export const ourName = (): string => `${process.pid}t${ourStart()}`;
+
+/** Whether whoever is called so lives; where only a number is left of him: whoever has it now. */
+export function isNameAlive(name: string): boolean {
+  const [, pid, started] = /^(\d+)(?:t(\d+))?$/.exec(name) ?? [];
+  return Number(pid ?? 0) > 0 && isAlive({ pid: Number(pid), started: Number(started ?? 0) });
+}
+
 /** Whether that very process lives: a number is given to others in time. */
 export function isAlive({ pid, started }: Pick<Living, "pid" | "started">): boolean {
   if (process.platform === "linux") {
     const [found] = fromProc(pid);
-    return found !== undefined && (started === 0 || found.started === started);
+    if (found) return started === 0 || found.started === started;
   }
   try {
-    return process.kill(pid, 0);
+    process.kill(pid, 0);
+    // There, and not in the table: it has ended, and nobody has noticed yet.
+    return process.platform !== "linux";
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
+/**
+ * Those, their children and children's children, the elders first: a shell that lives on would say
+ * that its child was killed. Never ourselves or those that we descend from.
+ */
 export function withDescendants(
   table: readonly Living[],
   isOne: (each: Living) => boolean,

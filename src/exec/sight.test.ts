@@ -80,6 +80,16 @@ describe.each(means)("by %s, a hidden folder", (by, unwanted, isAbsent) => {
     expect(fs.readdirSync(at("hidden/kept"))).toEqual(["deep"]);
   });
 
+  it("may be a file, which is empty then, by whatever link it is read", async () => {
+    fs.symlinkSync("file", at("hidden/link"));
+    const looks = "cat ../hidden/file ../hidden/link; echo x >../hidden/file; ls ../hidden/other";
+    const hidden = { path: at("hidden/link"), writable: false, hidden: true } as const;
+    for (const options of [{ access: [hidden] }, { hide: [at("hidden/link")] }]) {
+      expect(await run(looks, options)).toMatchObject({ code: 0, tail: [] });
+    }
+    expect(fs.readFileSync(at("hidden/file"), "utf8")).toBe("secret");
+  });
+
   it("shows what is kept of it, to be read", async () => {
     const options = { hide: [at("hidden")], keep: [at("hidden/kept/deep")] };
     const list = "find ../hidden | sort; cat ../hidden/kept/deep/file";

@@ -43,7 +43,7 @@ export interface Sight {
 export interface Access {
   readonly path: string;
   readonly writable: boolean;
-  /** A folder that looks empty instead, also within one that was closed or opened before. */
+  /** It looks empty instead, also within a folder that was closed or opened before. */
   readonly hidden?: true;
 }
 
@@ -70,7 +70,8 @@ while [ "$1" != -- ]; do
         "\${mount%mount}umount" /sys
     } && shift 2 ;;
     layer) "$mount" -t overlay -o "$2" autodev "$3" && shift 3 ;;
-    hide) "$mount" -t tmpfs -o ro,size=4k autodev "$2" && shift 2 ;;
+    hide) if [ -d "$2" ]; then "$mount" -t tmpfs -o ro,size=4k autodev "$2"
+      else "$mount" -c --bind /dev/null "$2"; fi && shift 2 ;;
     open) exec 5<"$2" && hidden=$2 &&
       "$mount" -t tmpfs -o mode=755,size=64k autodev "$2" && shift 2 ;;
     keep) { "$mount" -c --bind -o ro,X-mount.mkdir "/proc/self/fd/5/$2" "$hidden/$2" 2>/dev/null ||

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Phase } from "../core/plan/plan.ts";
 import { writeSuperplan } from "../core/plan/write-superplan.ts";
+import { fencedText } from "./commands.ts";
+import type { Document, Fence } from "./document.ts";
 import { readPlan } from "./read-plan.ts";
 
 function phaseOf(text: string, file = "a-plan.md"): Phase {
@@ -129,5 +131,16 @@ describe("the content of a file", () => {
     expect(contentOf("##### File: `a.py` (CREATE)\n\n    def f():\n        return 1\n")).toBe(
       "def f():\n    return 1",
     );
+  });
+});
+
+describe("a block far down in a long file", () => {
+  it("is read by its own lines: what is above it is not looked through each time", () => {
+    const text = `${"a line that says nothing\n".repeat(800_000)}  \`\`\`sh\n  ls\n  \`\`\`\n`;
+    const from = text.indexOf("```");
+    const block = { from, content: { from: from + 6, to: text.lastIndexOf("  ```") } } as Fence;
+    const document = { text, raw: (range) => text.slice(range.from, range.to) } as Document;
+    const read = Array.from({ length: 10_000 }, () => fencedText(document, block));
+    expect(new Set(read)).toEqual(new Set(["ls\n"]));
   });
 });

@@ -7,10 +7,7 @@ import type { DeclaredFile, SpelledCommand } from "../core/plan/plan.ts";
 import type { Document, Fence } from "./document.ts";
 
 export function fencedText(document: Document, fence: Fence): string {
-  const { text } = document;
-  const lineStart =
-    Math.max(text.lastIndexOf("\n", fence.from - 1), text.lastIndexOf("\r", fence.from - 1)) + 1;
-  const before = text.slice(lineStart, fence.from);
+  const before = beforeOnItsLine(document.text, fence.from);
   const content = document.raw(fence.content);
   if (before === "") return content;
   const quotes = before.split(">").length - 1;
@@ -20,6 +17,13 @@ export function fencedText(document: Document, fence: Fence): string {
     .split(/(?<=\n|\r(?!\n))/)
     .map((line, index) => (index < first ? line : withoutFront(line, columns(before), quotes)))
     .join("");
+}
+
+/** Step by step: whoever looks for an end of line that a file does not use looks through all of it. */
+function beforeOnItsLine(text: string, at: number): string {
+  let start = at;
+  while (start > 0 && !"\r\n".includes(text.charAt(start - 1))) start--;
+  return text.slice(start, at);
 }
 
 const tabStop = 4;

@@ -4,6 +4,7 @@ import { planBlock } from "../core/host/block.ts";
 import { type Found, type Intent, lineAt, type Outcome } from "../core/host/outcome.ts";
 import type { Wanted } from "../core/host/wanted.ts";
 import { planWhole } from "../core/host/whole.ts";
+import { conflictIn } from "./conflict.ts";
 import { planJsonEntry } from "./json-entry.ts";
 import { planTomlEntry } from "./toml-entry.ts";
 
@@ -21,12 +22,4 @@ export function planHostFile(wanted: Wanted, found: Found, intent: Intent): Resu
   return wanted.format === "json"
     ? planJsonEntry(wanted, found, intent)
     : planTomlEntry(wanted, found, intent);
-}
-
-/** All three marks: a row of equals signs alone is a heading to some. */
-function conflictIn(text: string): number | undefined {
-  const begin = /^<{7}(?: |\r?$)/mu.exec(text);
-  const rest = begin ? text.slice(begin.index) : "";
-  const isWhole = /^={7}\r?$/mu.test(rest) && /^>{7}(?: |\r?$)/mu.test(rest);
-  return isWhole ? begin?.index : undefined;
 }

@@ -4,6 +4,7 @@ import { type CompiledPlan, compilePlan } from "../core/plan/compile.ts";
 import type { PlanFormat } from "../core/plan/plan.ts";
 import { understand } from "../core/plan/understand.ts";
 import { backlog } from "./backlog.ts";
+import { conflictLine } from "./conflict.ts";
 import type { Source } from "./document.ts";
 import { type Format, inputOf } from "./format.ts";
 import { generic } from "./generic.ts";
@@ -40,6 +41,16 @@ export function readPlan(sources: readonly Source[], forced?: PlanFormat): Resul
       file: first.file,
       line: 1,
       hint: "autodev plan new shows what a plan looks like",
+    });
+  }
+  for (const { file, text } of sources) {
+    const line = conflictLine(text);
+    if (line === undefined) continue;
+    const hint = "resolve the conflict; then run the same command again";
+    return fail("plan-unreadable", `${file}:${line}: git left conflict markers`, {
+      file,
+      line,
+      hint,
     });
   }
   // JSON that is no list of tasks is no Markdown either.

@@ -19,7 +19,7 @@ import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
 import { found } from "../exec/find-program.ts";
 import { shown } from "../safe-text.ts";
 import { openPipes, type Pipes } from "./pipes.ts";
-import { createStarters, type Starters } from "./starters.ts";
+import { borrowStarters, type Starters } from "./starters.ts";
 
 /** Which index, work tree and administrative folder a call is about. */
 export interface GitPlaceOfWork {
@@ -142,7 +142,7 @@ function environment(
 
 /** `starters`: for whoever calls it all the time. */
 export function openGit(place: GitPlaceOfWork, { starters = 0 } = {}): Git {
-  const own = starters > 0 ? createStarters(starters) : undefined;
+  const own = starters > 0 ? borrowStarters(starters) : undefined;
   let calls = 0;
   const start: Starters["start"] = (call) =>
     own && ++calls > fewCalls ? own.start(call) : here(call);

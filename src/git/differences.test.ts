@@ -35,7 +35,7 @@ it("of a patch that is too long, the rest is not even waited for", async () => {
 });
 
 it("nor by those who are started elsewhere", async () => {
-  const starters = createStarters(1);
+  const starters = createStarters(() => 1);
   const args = ["-c", "yes"];
   const { env } = process;
   const call = { program: "sh", args, cwd: folder, env, timeoutMs: 20_000, mostBytes: 1000 };

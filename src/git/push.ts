@@ -6,7 +6,7 @@
  *  2. No hook runs. Helpers and ssh settings are the user's own, never the repository's.
  *  3. A token travels in git's environment, to the one server that it is for; never as an argument.
  */
-import { fail, type Result, succeed } from "../core/failure.ts";
+import { type Failure, fail, type Result, succeed } from "../core/failure.ts";
 import { maskSecrets, shown } from "../safe-text.ts";
 import type { Git } from "./call.ts";
 import { isAncestor } from "./objects.ts";
@@ -50,17 +50,55 @@ export async function pushBranch(
 const mostTries = 5;
 
 /** Empty: it is not there. */
-async function heldAt(git: Git, remote: Remote, ref: string): Promise<Result<string>> {
+export async function heldAt(git: Git, remote: Remote, ref: string): Promise<Result<string>> {
   const listed = await transported(git, remote, ["ls-remote", "--quiet", remote.url, ref]);
   if (!listed.ok) return listed;
   const line = listed.value.split("\n").find((each) => each.endsWith(`\t${ref}`));
   return succeed(line?.split("\t")[0] ?? "");
 }
 
+/** Refs there that fit a pattern. */
+export async function namesAt(
+  git: Git,
+  remote: Remote,
+  pattern: string,
+): Promise<Result<string[]>> {
+  const listed = await transported(git, remote, ["ls-remote", "--quiet", remote.url, pattern]);
+  if (!listed.ok) return listed;
+  return succeed(listed.value.split("\n").flatMap((line) => line.split("\t")[1] ?? []));
+}
+
 const diverged = (branch: string, held: string): ReturnType<typeof fail> =>
   fail("push-refused", `${branch} at the remote holds commits that the run is not based on`, {
     hint: `git fetch and look at ${held.slice(0, 10)}; --branch names another branch`,
   });
+
+/** Into refs of ours, whatever they held; one that is not there is the failure. */
+export async function fetchRefs(
+  git: Git,
+  remote: Remote,
+  specs: readonly string[],
+): Promise<Result<void>> {
+  const fetched = await transported(
+    git,
+    remote,
+    [
+      "fetch",
+      "--quiet",
+      "--no-tags",
+      "--no-write-fetch-head",
+      "--no-recurse-submodules",
+      "--upload-pack=git-upload-pack",
+      remote.url,
+      ...specs,
+    ],
+    {
+      code: "fetch-refused",
+      hint: "git ls-remote <address> on this machine shows what it says",
+    },
+  );
+  return fetched.ok ? succeed(undefined) : fetched;
+}
 
 /** Refs whose names are hashes of what they hold: they are there, or are not. */
 export async function pushRefs(
@@ -78,7 +116,7 @@ export async function pushRefs(
 
 const mostAtOnce = 500;
 
-const push = (git: Git, remote: Remote, args: readonly string[]): Promise<Result<string>> =>
+export const push = (git: Git, remote: Remote, args: readonly string[]): Promise<Result<string>> =>
   transported(git, remote, [
     "push",
     "--porcelain",
@@ -90,10 +128,11 @@ const push = (git: Git, remote: Remote, args: readonly string[]): Promise<Result
     ...args,
   ]);
 
-async function transported(
+export async function transported(
   git: Git,
   { url, login }: Remote,
   args: readonly string[],
+  refusal: Pick<Failure, "code" | "hint"> = pushRefused,
 ): Promise<Result<string>> {
   const own = await usersOwn(git);
   if (!own.ok) return own;
@@ -116,11 +155,17 @@ async function transported(
   const why = details.find((line) =>
     /^(?:fatal|error|remote):|\[(?:remote )?rejected\]/.test(line),
   );
-  return fail("push-refused", `${safe(url)} refuses: ${safe(why ?? told.failure.message)}`, {
+  const { code, ...rest } = refusal;
+  return fail(code, `${safe(url)} refuses: ${safe(why ?? told.failure.message)}`, {
     details: details.map(safe),
-    hint: "see that you may push there (git push --dry-run), then run the same command again",
+    ...rest,
   });
 }
+
+const pushRefused = {
+  code: "push-refused",
+  hint: "see that you may push there (git push --dry-run), then run the same command again",
+} as const;
 
 const tokenName = "AUTODEV_PUSH_TOKEN";
 const tokenHelper = `!f() { test "$1" = get && echo username=x-access-token && echo "password=$${tokenName}"; }; f`;

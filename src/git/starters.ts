@@ -47,7 +47,36 @@ process.on("message", ({ program, args, cwd, set, unset, input, timeoutMs, mostB
   process.send({ code: status, signal, out: stdout ?? nothing, err: stderr ?? nothing, error: error?.code });
 });`;
 
-export function createStarters(most: number): Starters {
+let shared: { readonly starters: Starters; most: number; borrowers: number } | undefined;
+
+/**
+ * The starters of this process: a worker has the repositories of many runs open, and what is idle
+ * for one of them serves another. `most`: how many more of them there may be at once. The last to end
+ * them ends them.
+ */
+export function borrowStarters(most: number): Starters {
+  shared ??= { starters: createStarters(() => shared?.most ?? most), most: 0, borrowers: 0 };
+  const pool = shared;
+  pool.most += most;
+  pool.borrowers++;
+  let isOver = false;
+  return {
+    start: pool.starters.start,
+    async end() {
+      if (isOver) return;
+      isOver = true;
+      pool.most -= most;
+      if (--pool.borrowers > 0) return;
+      if (shared === pool) shared = undefined;
+      await pool.starters.end();
+    },
+  };
+}
+
+/** Those that nobody needs for the moment; any more of them only take up room. */
+const mostIdle = 3;
+
+export function createStarters(most: () => number): Starters {
   const idle: ChildProcess[] = [];
   const waiting: (() => void)[] = [];
   const atWork = new Map<ChildProcess, (answer: StartAnswer) => void>();
@@ -73,7 +102,8 @@ export function createStarters(most: number): Starters {
     letGo(starter);
     starter.on("message", (what: StartAnswer) => {
       letGo(starter);
-      idle.push(starter);
+      if (idle.length < mostIdle) idle.push(starter);
+      else starter.disconnect();
       answer(starter, what);
     });
     // Somebody ended it, or it never began: its call has no answer, and another takes its place.
@@ -89,7 +119,7 @@ export function createStarters(most: number): Starters {
 
   const free = async (): Promise<ChildProcess> => {
     for (;;) {
-      const starter = idle.pop() ?? (all.size < most ? make() : undefined);
+      const starter = idle.pop() ?? (all.size < most() ? make() : undefined);
       if (starter) return starter;
       await new Promise<void>((resolve) => {
         waiting.push(resolve);

@@ -18,6 +18,7 @@ import {
   reportWork,
   say,
   withFlows,
+  withoutSecrets,
 } from "../project.ts";
 import { type Answer, failed, refusedWith } from "./answer.ts";
 import { type Caller, peopleFor } from "./caller.ts";
@@ -37,7 +38,8 @@ export async function reportBack(caller: Caller, { lease, ...claim }: Said): Pro
   if (!known.ok) return failed(known.failure);
   const project = known.value;
   const result = AgentResult.parse({
-    ...claim,
+    // Before it is on record, or told to whoever holds the project.
+    ...withoutSecrets(claim),
     phase_id: name.of === "phase" ? name.phase : stepNow(project),
     tasks: claim.tasks ?? wholePhase(project, name),
   });

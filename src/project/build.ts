@@ -1,12 +1,7 @@
 /** A plan goes in, commits come out: which adapters a run is given. */
 import { type Held, hold, type Project, type World } from "../activities/hold.ts";
-import {
-  type AgentGround,
-  type BuildWorld,
-  closeRun,
-  type OpenedRun,
-  openRun,
-} from "../activities/open-run.ts";
+import { closeRun, type OpenedRun, openRun } from "../activities/open-run.ts";
+import type { AgentGround, BuildWorld, OpenSite } from "../activities/open-site.ts";
 import { type BuildOptions, type Intended, intend } from "../activities/start-run.ts";
 import { type People, peopleOf, type Reach } from "../activities/tell-people.ts";
 import type { Agent } from "../agent.ts";
@@ -15,6 +10,7 @@ import type { RecordedEvent } from "../core/event.ts";
 import { type Failure, type Result, succeed } from "../core/failure.ts";
 import { phaseNamed } from "../core/plan/edits.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
+import type { RunOutcome } from "../core/plan/run-plan.ts";
 import { runLocally } from "../engines/local.ts";
 import { exec } from "../exec.ts";
 import { openResultTool } from "../result-tool.ts";
@@ -23,7 +19,7 @@ import { cacheFolder, noWorkTree, openProject, planDisk, realWorld, trustPlaceOf
 /** The people who are there, and what they are told. */
 export type BuildPeople = Pick<
   BuildWorld,
-  "ask" | "askTrust" | "by" | "signal" | "killNow" | "onEvent" | "onNews" | "pull"
+  "ask" | "askTrust" | "by" | "signal" | "killNow" | "onEvent" | "onNews" | "pull" | "runId"
 > & {
   /** They have left, and want to hear when they are needed; absent: whoever calls us tells them. */
   readonly notices?: Pick<Reach, "terminal">;
@@ -36,6 +32,14 @@ export interface Built {
   /** What was put right or noticed on the way, a line each. */
   readonly said: readonly string[];
 }
+
+/** How a run comes to be driven, and by what. */
+export interface Carrying {
+  readonly open: typeof openRun;
+  drive(site: OpenSite): Promise<RunOutcome>;
+}
+
+const locally: Carrying = { open: openRun, drive: runLocally };
 
 /** A plan goes in, commits come out. */
 export async function buildPlan(
@@ -61,10 +65,11 @@ export async function buildHeld(
   intended: Intended,
   options: BuildOptions,
   people: BuildPeople,
+  by: Carrying = locally,
 ): Promise<Result<Built>> {
   if (!project.repository) return noWorkTree(project.root);
   const told = people.notices && tellingPeople(project.root, intended, people);
-  const opened = await openRun(project, held, intended, options, {
+  const opened = await by.open(project, held, intended, options, {
     ...people,
     ...(told && {
       ask: told.asking(people.ask),
@@ -79,7 +84,7 @@ export async function buildHeld(
     trust: trustPlaceOf(project),
     makeAgent: (name, ground) => agentFor(project.root, name, ground),
   });
-  return opened.ok ? driven(opened.value, told) : opened;
+  return opened.ok ? driven(opened.value, told, by) : opened;
 }
 
 const tellingPeople = (root: string, { settings }: Intended, people: BuildPeople): People =>
@@ -89,22 +94,31 @@ const tellingPeople = (root: string, { settings }: Intended, people: BuildPeople
     killNow: people.killNow,
   });
 
-async function driven(opened: OpenedRun, told: People | undefined): Promise<Result<Built>> {
+async function driven(
+  opened: OpenedRun,
+  told: People | undefined,
+  by: Carrying,
+): Promise<Result<Built>> {
   const { said } = opened;
   if (opened.is === "nothing") return succeed({ run: opened.run, asking: [], said });
   const { site } = opened;
-  const { asking, refused } = await runLocally(site);
+  const { asking, refused } = await by.drive(site);
   const closed = await closeRun(site);
   await site.git.end();
   if (refused) {
-    told?.refused(site.run(), refused);
+    // What somebody else goes on with is nobody's trouble.
+    if (refused.code !== "journal-fenced") told?.refused(site.run(), refused);
     return { ok: false, failure: refused };
   }
   if (!closed.ok) said.push(closed.failure.message);
   return succeed({ run: site.run(), asking, said });
 }
 
-function agentFor(root: string, name: string, { approval, settings, plan }: AgentGround): Agent {
+export function agentFor(
+  root: string,
+  name: string,
+  { approval, settings, plan }: AgentGround,
+): Agent {
   const agent = makeAgent(name, {
     ...agentWorld,
     root,
@@ -122,7 +136,8 @@ export const agentWorld = {
   exec,
   openResultTool,
   moment: () => {
-    const now = new Date();
-    return { now: now.toISOString(), zoneMinutes: -now.getTimezoneOffset() };
+    // The same clock as the one that waits for what was told.
+    const now = realWorld.now();
+    return { now, zoneMinutes: -new Date(now).getTimezoneOffset() };
   },
 };

@@ -28,6 +28,7 @@ import { readConfig } from "../config.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import { bytesIn, type Cleaning, type Judged, type KeepRule, whatToRemove } from "../core/keep.ts";
 import { phaseNamed } from "../core/plan/edits.ts";
+import { ourName } from "../exec/process-table.ts";
 import { exec } from "../exec.ts";
 import { openGit } from "../git/call.ts";
 import { initRepository, isKnownThere } from "../git.ts";
@@ -141,7 +142,7 @@ export function auditRange(
   return auditCommits(project, options, {
     ...people,
     // One for each: two at once would take each other's checkout away.
-    cache: `${cacheFolder(project.repository.commonDir)}-audit-${process.pid}`,
+    cache: `${cacheFolder(project.repository.commonDir)}-audit-${ourName()}`,
     trust: trustPlaceOf(project),
   });
 }

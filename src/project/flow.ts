@@ -1,6 +1,7 @@
 /** A flow from where it is to the next reason to rest, and its tracker. */
 import { factsOf } from "../activities/flow-facts.ts";
 import { type Held, type Project } from "../activities/hold.ts";
+import { openRun } from "../activities/open-run.ts";
 import { type FlowOptions, type FlowWorld, openFlowSite } from "../activities/start-flow.ts";
 import { type BuildOptions, intend } from "../activities/start-run.ts";
 import {
@@ -11,6 +12,7 @@ import {
 } from "../activities/sync-tracker.ts";
 import { makeAgent } from "../agents/made.ts";
 import { readConfig } from "../config.ts";
+import type { RecordedEvent } from "../core/event.ts";
 import { type ProjectState } from "../core/evolve.ts";
 import { type Result, succeed } from "../core/failure.ts";
 import { builtInFlows } from "../core/flow/flows/index.ts";
@@ -18,6 +20,7 @@ import type { FlowFacts } from "../core/flow/next-move.ts";
 import type { FlowOutcome } from "../core/flow/run-flow.ts";
 import type { PlanRun } from "../core/plan/progress.ts";
 import { trackerSettings } from "../core/settings.ts";
+import { runLocally } from "../engines/local.ts";
 import { runFlowLocally } from "../engines/local-flow.ts";
 import { openGit } from "../git/call.ts";
 import { findRepository } from "../git.ts";
@@ -30,7 +33,7 @@ export const flowFacts = (project: Project, state: ProjectState): FlowFacts =>
 
 export type FlowPeople = Pick<
   FlowWorld,
-  "ask" | "askTrust" | "by" | "signal" | "killNow" | "happened" | "tell" | "pull"
+  "ask" | "askTrust" | "by" | "signal" | "killNow" | "isFinishing" | "happened" | "tell" | "pull"
 > &
   Pick<BuildPeople, "onEvent" | "onNews">;
 
@@ -135,11 +138,15 @@ async function buildUnder(
   const { settings, mode } = intended.value;
   // A flow that commits its steps commits its tasks; where it does not, nothing of ours does.
   const usual = settings.flow?.commit === "none" ? "message-only" : "auto";
-  return buildHeld(project, held, { ...intended.value, mode: mode ?? usual }, wanted, {
+  const listening = {
     ...people,
-    onEvent(event, run) {
+    onEvent(event: RecordedEvent, run: PlanRun) {
       people.onEvent(event, run);
       heard(run);
     },
+  };
+  return buildHeld(project, held, { ...intended.value, mode: mode ?? usual }, wanted, listening, {
+    open: openRun,
+    drive: (site) => runLocally(site, () => (people.isFinishing?.() ? { finishing: true } : {})),
   });
 }

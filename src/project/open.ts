@@ -11,20 +11,26 @@ import { readConfig } from "../config.ts";
 import { type Budgets, budgetsOf } from "../core/agent/budget.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import { flowNamed } from "../core/flow/flows/index.ts";
+import { type EngineName, engineSettings } from "../core/settings.ts";
 import { openGit } from "../git/call.ts";
 import { findRepository } from "../git.ts";
 import { createDurably, realDisk, replaceFile } from "../stores/file/disk.ts";
 import { glanceAt } from "../stores/file/glance.ts";
 import { acquireLock, holderOf, isLocked } from "../stores/file/lock.ts";
+import { writerName } from "../stores/file/writer.ts";
 import { createFileStore, sha256 } from "../stores/file.ts";
 import { type TrustPlace, trustFolder } from "../trust.ts";
+import { steadyClock } from "./steady-clock.ts";
+
+/** What everything in this process goes by that takes time. */
+export const timeNow = steadyClock();
 
 export const realWorld: World = {
-  now: () => new Date().toISOString(),
+  now: () => new Date(timeNow()).toISOString(),
   holder: (command) => ({
     pid: process.pid,
     host: process.getBuiltinModule("node:os").hostname(),
-    since: new Date().toISOString(),
+    since: new Date(timeNow()).toISOString(),
     command,
   }),
   uuid: () => process.getBuiltinModule("node:crypto").randomUUID(),
@@ -50,7 +56,7 @@ export const planDisk: PlanDisk = {
   replace: (file, bytes, proceed) => {
     const mode = realDisk.mode(file);
     return replaceFile(realDisk, file, bytes, {
-      unique: `${process.pid}-${Date.now()}`,
+      unique: `${writerName()}-${Date.now()}`,
       durable: true,
       proceed,
       ...(mode === undefined ? {} : { mode }),
@@ -79,7 +85,7 @@ export const planDisk: PlanDisk = {
   create: async (file, bytes) => {
     const mask = process.umask();
     await realDisk.makeFolder(path.dirname(file), 0o777 & ~mask);
-    const unique = `${process.pid}-${Date.now()}`;
+    const unique = `${writerName()}-${Date.now()}`;
     return createDurably(realDisk, file, bytes, unique, 0o666 & ~mask);
   },
 };
@@ -116,6 +122,12 @@ export async function suiteOf({ root, repository }: Project): Promise<SuitePart[
   if (!repository) return [];
   const git = openGit({ ...repository, workTree: repository.root });
   return partsOf(root, await surveySuite(root, git));
+}
+
+/** By what the project's settings have runs carried. */
+export function engineFor(cwd: string): Result<EngineName> {
+  const settings = readConfig(openProject(cwd).root);
+  return settings.ok ? succeed(engineSettings(settings.value).use ?? "local") : settings;
 }
 
 /** What agents may use up here; where the settings cannot be read, what is usual. */

@@ -10,9 +10,16 @@
 import * as path from "node:path";
 import { type Answer, isAnswer } from "../core/decision.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import type { Holder, Reading, Session, Snapshot, Store } from "../store.ts";
 import {
-  codeOf,
+  type Holder,
+  type Reading,
+  type Session,
+  type Snapshot,
+  type Store,
+  since,
+  Unreadable,
+} from "../store.ts";
+import {
   createDurably,
   type Disk,
   isMissing,
@@ -33,13 +40,18 @@ import {
   openWriter,
   type Place,
   readAfter,
+  readSince,
   readWhole,
   segmentFile,
 } from "./file/journal.ts";
-import { acquireLock, holderOf, isLocked, type Lock } from "./file/lock.ts";
+import { acquireLock, holderOf, isLocked, isTaken, type Lock } from "./file/lock.ts";
 import { leftovers, readProjection, writeProjection } from "./file/projection.ts";
 import { examineJournal, mendedFolder, repairJournal } from "./file/repair.ts";
 import { readSnapshot, writeSnapshot } from "./file/snapshot.ts";
+import { isThere, writerName } from "./file/writer.ts";
+
+/** So often, and after so long, a lock that is taken is tried again. */
+const [looks, lookMs] = [4, 15];
 
 export interface FileStoreOptions {
   /** `<git common dir>/autodev` */
@@ -64,10 +76,20 @@ export function createFileStore(options: FileStoreOptions): Store {
   };
   // The process is in the name, so that others know whether its writer still lives.
   const unique =
-    options.unique ?? (() => `${process.pid}-${builtin("node:crypto").randomUUID().slice(0, 8)}`);
+    options.unique ?? (() => `${writerName()}-${builtin("node:crypto").randomUUID().slice(0, 8)}`);
   const lockFile = path.join(place.folder, "lock");
   const snapshotFile = path.join(place.folder, "snapshot");
   const answersFolder = path.join(place.folder, "answers");
+
+  /** Somebody may only be looking, which takes a moment; whoever holds it stays. */
+  const acquireSoon = async (holder: Holder): Promise<Result<Lock>> => {
+    for (let left = looks; ; left--) {
+      const shown = path.join(place.shown, "lock");
+      const acquired = (options.lock ?? acquireLock)(lockFile, shown, holder);
+      if (acquired.ok || acquired.failure.code !== "locked" || left === 0) return acquired;
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
+    }
+  };
 
   /** Where a crash can leave a temporary file of ours. */
   const folders = [
@@ -106,6 +128,14 @@ export function createFileStore(options: FileStoreOptions): Store {
     });
   };
 
+  const looking = <T>(look: () => T): T => {
+    try {
+      return look();
+    } catch (error) {
+      throw new Unreadable(unreadable(place, error).failure);
+    }
+  };
+
   const readNewest = (whole: boolean): Result<{ history: History; snapshot?: Snapshot }> => {
     const saved = whole ? undefined : readSnapshot(place.disk.read(snapshotFile));
     if (saved) {
@@ -140,12 +170,20 @@ export function createFileStore(options: FileStoreOptions): Store {
   };
 
   return {
-    read({ whole = false } = {}) {
+    read(options = {}) {
       try {
-        const newest = readNewest(whole);
+        // Where that cannot be told from a part, it is told from all of it.
+        const part = "from" in options ? readSince(place, options.from) : undefined;
+        if (part) {
+          const { head, transitions } = part;
+          return succeed({ head, snapshot: undefined, after: transitions });
+        }
+        const newest = readNewest("from" in options || options.whole === true);
         if (!newest.ok) return newest;
         const { history, snapshot } = newest.value;
-        const reading: Reading = { head: history.head, snapshot, after: history.transitions };
+        const after =
+          "from" in options ? since(history.transitions, options.from) : history.transitions;
+        const reading: Reading = { head: history.head, snapshot, after };
         return succeed(reading);
       } catch (error) {
         return unreadable(place, error);
@@ -167,8 +205,11 @@ export function createFileStore(options: FileStoreOptions): Store {
 
     everRendered(file, hash) {
       const needle = `${JSON.stringify(file)}:${JSON.stringify(hash)}`;
-      return allEpochs(place).some((epoch) =>
-        place.disk.read(segmentFile(place, epoch))?.includes(needle),
+      // The newest first: a file that is behind is so by the little that a death has cost it.
+      return looking(() =>
+        allEpochs(place)
+          .reverse()
+          .some((epoch) => place.disk.read(segmentFile(place, epoch))?.includes(needle)),
       );
     },
 
@@ -180,11 +221,7 @@ export function createFileStore(options: FileStoreOptions): Store {
       let lock: Lock | undefined;
       try {
         await place.disk.makeFolder(place.folder);
-        const acquired = (options.lock ?? acquireLock)(
-          lockFile,
-          path.join(place.shown, "lock"),
-          holder,
-        );
+        const acquired = await acquireSoon(holder);
         if (!acquired.ok) return acquired;
         lock = acquired.value;
         // A journal that somebody deleted takes its snapshot with it.
@@ -248,13 +285,7 @@ export function createFileStore(options: FileStoreOptions): Store {
         return succeed(session);
       } catch (error) {
         lock?.release();
-        // A folder that cannot be made on a read-only disk is told as one that is not there.
-        const refuses = place.disk.refusesWrites(path.dirname(place.folder));
-        const read = isMissing(error) && refuses !== "";
-        return diskFailure(
-          place,
-          read ? Object.assign(new Error(refuses), { code: refuses }) : error,
-        );
+        return diskFailure(place, error);
       }
     },
 
@@ -279,24 +310,22 @@ export function createFileStore(options: FileStoreOptions): Store {
       }
     },
 
-    answers() {
-      const answers = new Map<string, Answer>();
-      for (const name of place.disk.list(answersFolder)) {
-        const id = /^(d-[0-9a-f]{12})\.json$/.exec(name)?.[1];
-        const answer = id && parseAnswer(place.disk.read(path.join(answersFolder, name)));
-        if (id && answer) answers.set(id, answer);
-      }
-      return answers;
+    answers(to) {
+      return looking(() => {
+        const answers = new Map<string, Answer>();
+        for (const name of to?.map((id) => `${id}.json`) ?? place.disk.list(answersFolder)) {
+          const id = /^(d-[0-9a-f]{12})\.json$/.exec(name)?.[1];
+          const answer = id && parseAnswer(place.disk.read(path.join(answersFolder, name)));
+          if (id && answer) answers.set(id, answer);
+        }
+        return answers;
+      });
     },
 
     holder() {
       if (isLocked(lockFile)) return holderOf(lockFile);
-      if (!place.disk.exists(lockFile)) return undefined;
-      // Not every system tells who has locked what: whoever gets it knows that nobody had.
-      const looking = { pid: process.pid, host: "", since: "", command: "" };
-      const tried = (options.lock ?? acquireLock)(lockFile, lockFile, looking);
-      if (tried.ok) tried.value.release();
-      return tried.ok || tried.failure.code !== "locked" ? undefined : holderOf(lockFile);
+      // Not every system tells who has locked what.
+      return isTaken(lockFile) ? holderOf(lockFile) : undefined;
     },
 
     async send(to, message) {
@@ -419,14 +448,8 @@ async function createAnswer(
 
 /** Whether the process that is named in a temporary file may still be writing it. */
 function hasWriter(file: string): boolean {
-  const pid = Number(/-tmp-(\d+)-/.exec(path.basename(file))?.[1] ?? 0);
-  if (pid <= 1) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === "EPERM";
-  }
+  const [, pid, started] = /-tmp-(\d+)(?:t(\d+))?-/.exec(path.basename(file)) ?? [];
+  return isThere(Number(pid ?? 0), Number(started ?? 0));
 }
 
 const rescueIn = (place: Place): string => path.join(place.folder, "rescue");
@@ -473,7 +496,7 @@ function parseAnswer(bytes: Buffer | undefined): Answer | undefined {
 const unreadable = (place: Place, error: unknown): ReturnType<typeof fail> => {
   const { failure } = diskFailure(place, error);
   return fail("disk", failure.message.replace("cannot be written", "cannot be read"), {
-    ...failure,
+    ...(failure.file !== undefined && { file: failure.file }),
     hint: "mend the permissions or the disk, then run the same command again",
   });
 };

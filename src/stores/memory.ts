@@ -1,7 +1,16 @@
 /** The store of tests and simulations: the same promises, for as long as the process lives. */
 import type { Answer } from "../core/decision.ts";
 import { fail, succeed } from "../core/failure.ts";
-import type { Head, Holder, Sent, Session, Snapshot, Store, StoredTransition } from "../store.ts";
+import {
+  type Head,
+  type Holder,
+  type Sent,
+  type Session,
+  type Snapshot,
+  type Store,
+  type StoredTransition,
+  since,
+} from "../store.ts";
 
 export function createMemoryStore(): Store {
   const history: StoredTransition[] = [];
@@ -20,8 +29,11 @@ export function createMemoryStore(): Store {
   };
 
   return {
-    read({ whole = false } = {}) {
-      const usable = whole ? undefined : snapshot;
+    read(options = {}) {
+      if ("from" in options) {
+        return succeed({ head: head(), snapshot: undefined, after: since(history, options.from) });
+      }
+      const usable = options.whole ? undefined : snapshot;
       return succeed({
         head: head(),
         snapshot: usable,
@@ -97,7 +109,7 @@ export function createMemoryStore(): Store {
       if (!first) answers.set(id, answer);
       return succeed(first ?? answer);
     },
-    answers: () => new Map(answers),
+    answers: (to) => new Map([...answers].filter(([id]) => to?.includes(id) !== false)),
     holder: () => held,
     async send(to, message) {
       const id = `m-${++sent}`;

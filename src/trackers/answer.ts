@@ -47,8 +47,10 @@ export type FoundItems =
   | { readonly is: "unclear"; readonly why: string };
 
 /**
- * Those that carry the key. An item that shows its labels or its text, and not the key, is another;
- * one that shows neither is ours if exactly the key was asked for, and else nobody can tell.
+ * Those that carry the key, as we put it there: as a label, or as a line of its own (`marked`).
+ * Whoever only speaks of it in a sentence has an item of his own. An item that shows its labels or
+ * its text, and not the key, is another; one that shows neither is ours if exactly the key was asked
+ * for, and else nobody can tell.
  */
 export function foundIn(
   value: unknown,
@@ -60,7 +62,7 @@ export function foundIn(
   for (const each of list) {
     const fields = fieldsOf(each);
     const item = profile.item(fields);
-    if (JSON.stringify(each).includes(key) || (exact && !showsMarks(fields))) {
+    if (carries(fields, key) || (exact && !showsMarks(fields))) {
       if (!item)
         return { is: "unclear", why: "its search shows an item without an id of its kind" };
       items.push(item);
@@ -76,7 +78,39 @@ export function foundIn(
 const byNumber = (a: TrackedItem, b: TrackedItem): number =>
   a.id.localeCompare(b.id, "en", { numeric: true });
 
-const marks = ["labels", "body", "description", "tags", "System.Tags", "system.tags"];
+const labels = ["labels", "tags", "System.Tags", "system.tags"];
+const bodies = ["body", "description"];
+const marks = [...labels, ...bodies];
+
+function carries(item: Record<string, unknown>, key: string): boolean {
+  return [item, fieldsOf(item["fields"])].some(
+    (fields) =>
+      labels.some((name) => labelsIn(fields[name]).includes(key)) ||
+      bodies.some((name) => textsIn(fields[name]).some((text) => hasMark(text, key))),
+  );
+}
+
+/** A list of names or of things with names, or all of them in one text. */
+const labelsIn = (value: unknown): readonly unknown[] =>
+  typeof value === "string"
+    ? value.split(/[;,]/).map((each) => each.trim())
+    : (Array.isArray(value) ? value : Object.values(fieldsOf(value)).flat()).map(
+        (each: unknown) => fieldsOf(each)["name"] ?? each,
+      );
+
+/** Some keep a text as a tree of paragraphs. */
+function textsIn(value: unknown, depth = 0): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (depth > deepest || typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap((each) => textsIn(each, depth + 1));
+}
+const deepest = 12;
+
+/** What a tracker makes of Markdown may be written a little otherwise than it was given. */
+const hasMark = (text: string, key: string): boolean =>
+  text
+    .split(/[\r\n]|<\/?(?:p|br|div)\b[^>]{0,200}>/i)
+    .some((line) => line.replace(/[\\*_`]/g, "").trim() === `autodev-key: ${key}`);
 
 const showsMarks = (item: Record<string, unknown>): boolean =>
   [item, fieldsOf(item["fields"])].some((fields) => marks.some((name) => name in fields));
@@ -110,7 +144,10 @@ export const saying = (text: string): string =>
     .replace(/\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|.)/g, "")
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
     .trim()
-    .slice(0, 200);
+    .slice(0, mostSaid);
+
+/** Far more than anybody is told of it: a secret is masked before the rest is cut off. */
+const mostSaid = 8000;
 
 /** A refusal may come after the deed: only what says clearly that nothing was done is taken for that. */
 export function troubleIn(text: string): Trouble {

@@ -19,7 +19,7 @@ interface Stands {
 
 interface Props {
   readonly decision: Decision;
-  readonly api: Api;
+  readonly api: Pick<Api, "decide">;
   readonly now: number;
   readonly past: boolean;
   /** Of another repository: its name; else empty. */

@@ -14,6 +14,7 @@ import { countdown, inWords, timeOf, whenOf } from "../moments.ts";
 import { Text } from "../text.tsx";
 import type { View } from "../view.ts";
 import { DecisionCard } from "./decision-card.tsx";
+import { needKeys } from "./need-keys.ts";
 import { type Need, needsOf, type Wait, waitsOf } from "./needs.ts";
 import { ProjectList } from "./project-list.tsx";
 import { Figures, RunCard } from "./run-card.tsx";
@@ -49,14 +50,7 @@ const mostRecent = 12;
 
 export function NowPage({ view, verdict, recent, projects, project, elsewhere, choose }: Props) {
   const { board, now, past, api, to } = view;
-  useKeys({
-    j: () => step(1),
-    k: () => step(-1),
-    a: () => press("A"),
-    b: () => press("B"),
-    c: () => press("C"),
-    d: () => press("D"),
-  });
+  useKeys(needKeys);
   const needs = needsOf(board);
   const stays = useRef(new Set<string>()).current;
   const decisions = [
@@ -180,26 +174,6 @@ export function NowPage({ view, verdict, recent, projects, project, elsewhere, c
 
 const isOld = ({ answer }: Decision, now: number): boolean =>
   answer !== undefined && now - (momentOf(answer.at) ?? 0) > lingers;
-
-const cards = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("[data-need]")];
-
-const focused = (): HTMLElement | undefined =>
-  cards().find((card) => card.contains(document.activeElement));
-
-function step(by: 1 | -1): void {
-  const all = cards();
-  const at = focused() ? all.indexOf(focused() as HTMLElement) + by : by > 0 ? 0 : all.length - 1;
-  const card = all[Math.max(0, Math.min(all.length - 1, at))];
-  card?.focus();
-  card?.scrollIntoView({ block: "nearest" });
-}
-
-/** Without a focus it is only clear which one is meant if there is but one. */
-function press(key: string): void {
-  const open = cards().filter((card) => card.dataset["over"] === "false");
-  const card = focused() ?? (open.length === 1 ? open[0] : undefined);
-  card?.querySelector<HTMLButtonElement>(`[data-key="${key}"]`)?.click();
-}
 
 function Trouble({ need, to, where }: { need: Need; to: View["to"]; where?: string }) {
   if (need.is === "decision") return null;

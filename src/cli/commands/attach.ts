@@ -4,23 +4,28 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { type Answer, type Decision, isOpen } from "../../core/decision.ts";
+import { isOpen } from "../../core/decision.ts";
 import type { RecordedEvent } from "../../core/event.ts";
 import { currentRun } from "../../core/evolve.ts";
 import { evolveRun, type PlanRun } from "../../core/plan/progress.ts";
 import { type Holder, openProject, type Project, readState, untilReleased } from "../../project.ts";
+import { askInPlace } from "../answering.ts";
 import { exitCodeOf, summaryOf, tellSummary } from "../building.ts";
 import { type Display, type DisplayOptions, openDisplay } from "../display.ts";
+import { type FleetOptions, fleetDoor, isFleet } from "../fleet-door.ts";
 import { eventsAfter, follow } from "../follow.ts";
 import { isOutputGone, print, printJsonLine } from "../output.ts";
-import { type AskOptions, answeredBy, askerFor } from "../prompt.ts";
+import type { AskOptions } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { styleFor } from "../render/style.ts";
 
-interface Options extends DisplayOptions, AskOptions {}
+interface Options extends DisplayOptions, AskOptions, FleetOptions {}
 
 export async function run(options: Options): Promise<number> {
   const json = options.json === true;
+  const fleet = isFleet(process.cwd(), options);
+  if (!fleet.ok) return reportFailure(fleet.failure, json);
+  if (fleet.value) return fleetDoor().attach(options);
   const project = openProject(process.cwd());
   const state = readState(project);
   if (!state.ok) return reportFailure(state.failure, json);
@@ -101,30 +106,6 @@ const stateOf = (project: Project) => {
 };
 const stateRun = (project: Project, id: string): PlanRun | undefined =>
   stateOf(project)?.runs?.[id];
-
-/** Whoever is at a terminal can answer here as well as anywhere; the first answer stands. */
-function askInPlace(
-  project: Project,
-  display: Display,
-  options: Options,
-): (decision: Decision) => void {
-  const ask = askerFor(options);
-  const { store, world } = project;
-  let turn: Promise<unknown> = Promise.resolve();
-  return (decision) => {
-    const answered = (): Answer | undefined => store.answers().get(decision.id);
-    turn = turn.then(async () => {
-      if (answered()) return;
-      const chosen = await display.suspend(() => ask(decision, answered));
-      if (!chosen.ok || chosen.value === undefined || answered()) return;
-      await store.answer(decision.id, {
-        key: chosen.value,
-        by: answeredBy(options),
-        at: world.now(),
-      });
-    });
-  };
-}
 
 /** What agents print is in no journal: the end of their logs tells what they are at. */
 function followLogs(project: Project, run: () => PlanRun, display: Display): NodeJS.Timeout {

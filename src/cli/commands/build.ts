@@ -4,10 +4,12 @@ import type { SandboxMode } from "../../core/agent/sandbox.ts";
 import { type Failure, succeed } from "../../core/failure.ts";
 import type { CommitMode } from "../../core/plan/run-event.ts";
 import { branchFor } from "../../core/pull-request.ts";
+import type { EngineName } from "../../core/settings.ts";
 import { type BuildOptions, mayRequestPull, openProject, previewBuild } from "../../project.ts";
 import { startBeside } from "../beside.ts";
 import { buildAndTell, exitCodeOf, summaryOf, tellSummary } from "../building.ts";
 import { detach } from "../detach.ts";
+import { fleetDoor, isFleet } from "../fleet-door.ts";
 import { beginStep, type Ended } from "../github-step.ts";
 import { print, printError, printJson, printJsonLine } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
@@ -45,6 +47,7 @@ export interface BuildCommandOptions {
   github?: boolean;
   pr?: boolean;
   into?: string;
+  engine?: EngineName;
 }
 type Options = BuildCommandOptions;
 
@@ -76,6 +79,15 @@ export async function run(plan: string | undefined, options: Options): Promise<n
   const branch = options.branch ?? (options.pr ? branchFor(plan) : undefined);
   const wanted: BuildOptions = { plan, ...given(options), ...(branch !== undefined && { branch }) };
   if (options.dryRun) return preview(wanted, options);
+  const fleet = isFleet(process.cwd(), options);
+  if (!fleet.ok) return reportFailure(fleet.failure, json, { oneLine: true });
+  if (fleet.value) {
+    if (options.ui || options.github || options.pr) {
+      const message = "--ui, --github and --pr are of runs on this machine";
+      return reportFailure({ code: "usage", message, hint: "autodev fleet shows the run" }, json);
+    }
+    return fleetDoor().build(process.cwd(), wanted, options);
+  }
   return options.detach ? detach(wanted, options) : buildIt(wanted, options);
 }
 
@@ -93,6 +105,7 @@ function given(options: Options): Omit<BuildOptions, "plan"> {
     github: ________,
     pr: _________,
     into: __________,
+    engine: ____________,
     ...rest
   } = options;
   return rest;

@@ -1,5 +1,7 @@
 /** `autodev decide <id> <letter>`: answers a decision from anywhere. */
+import type { EngineName } from "../../core/settings.ts";
 import { answerDecision, openProject, shown } from "../../project.ts";
+import { fleetDoor, isFleet } from "../fleet-door.ts";
 import { print, printError, printJson } from "../output.ts";
 import { answeredBy } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
@@ -8,10 +10,13 @@ import type { DecideOutput } from "../shapes.ts";
 export async function run(
   id: string,
   key: string,
-  options: { json?: boolean; as?: string },
+  options: { json?: boolean; as?: string; engine?: EngineName },
 ): Promise<number> {
   const json = options.json === true;
   const by = options.as ?? answeredBy({});
+  const fleet = isFleet(process.cwd(), options);
+  if (!fleet.ok) return reportFailure(fleet.failure, json);
+  if (fleet.value) return fleetDoor().decide(id, key, { json, by });
   const project = openProject(process.cwd());
   const decided = await answerDecision(project, id, { key, by, command: "autodev decide" });
   if (!decided.ok) return reportFailure(decided.failure, json);

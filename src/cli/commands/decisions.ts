@@ -1,11 +1,20 @@
 /** `autodev decisions`: what was asked, what is open, who answered. */
 import { type Decision, decisionBlock, isOpen } from "../../core/decision.ts";
+import type { EngineName } from "../../core/settings.ts";
 import { openProject, readState, shown } from "../../project.ts";
+import { fleetDoor, isFleet } from "../fleet-door.ts";
 import { print, printJson } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import type { DecisionsOutput } from "../shapes.ts";
 
-export async function run(options: { json?: boolean; all?: boolean }): Promise<number> {
+export async function run(options: {
+  json?: boolean;
+  all?: boolean;
+  engine?: EngineName;
+}): Promise<number> {
+  const fleet = isFleet(process.cwd(), options);
+  if (!fleet.ok) return reportFailure(fleet.failure, options.json === true);
+  if (fleet.value) return fleetDoor().decisions(options);
   const state = readState(openProject(process.cwd()));
   if (!state.ok) return reportFailure(state.failure, options.json === true);
   const decisions = Object.values(state.value.decisions);

@@ -1,5 +1,12 @@
 /** `autodev diff PHASE`: what a phase has changed, or is changing. */
-import { openProject, type PhaseDiff, phaseDiff, shown, shownLine } from "../../project.ts";
+import {
+  openProject,
+  type PhaseDiff,
+  patchWithoutSecrets,
+  phaseDiff,
+  shown,
+  shownLine,
+} from "../../project.ts";
 import { isOutputGone, print, printError, printJson } from "../output.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import { type Style, styleFor } from "../render/style.ts";
@@ -42,6 +49,7 @@ function title({ history, record, base, commit }: PhaseDiff): string {
 
 /** Coloured by us, line by line: git's colours could not be told from those in a file. */
 function printPatch(patch: Buffer, style: Style): void {
+  const mask = patchWithoutSecrets();
   let inHead = true;
   let waiting: string[] = [];
   let length = 0;
@@ -53,7 +61,7 @@ function printPatch(patch: Buffer, style: Style): void {
   for (let at = 0; at < patch.length && !isOutputGone(); ) {
     const end = patch.indexOf(10, at);
     const stop = end < 0 ? patch.length : end;
-    const line = shownLine(patch.toString("utf8", at, stop));
+    const line = shownLine(mask(patch.toString("utf8", at, stop)));
     at = stop + 1;
     if (line.startsWith("diff --git ")) inHead = true;
     else if (line.startsWith("@@ ")) inHead = false;

@@ -4,17 +4,17 @@
  */
 import * as path from "node:path";
 import { currentRun } from "../../core/evolve.ts";
-import { openProject, readState, retryStep, say } from "../../project.ts";
+import { openProject, readState, retryStep, say, withoutSecrets } from "../../project.ts";
+import { type FleetOptions, fleetDoor, isFleet } from "../fleet-door.ts";
 import { follow } from "../following.ts";
 import { print, printJson } from "../output.ts";
 import { answeredBy } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
+import { retryTold } from "../render/run.ts";
 import type { RetryOutput } from "../shapes.ts";
 import { type BuildCommandOptions, run as build } from "./build.ts";
 
-interface Options extends BuildCommandOptions {
-  note?: string;
-}
+type Options = BuildCommandOptions & FleetOptions & { note?: string };
 
 const patienceMs = 10_000;
 
@@ -28,6 +28,10 @@ export async function run(
       retryStep(project, held, answeredBy(options)),
     );
   }
+  const fleet = isFleet(process.cwd(), options);
+  if (!fleet.ok) return reportFailure(fleet.failure, json);
+  if (fleet.value)
+    return fleetDoor().retry(phase, { ...options, ...(note !== undefined && { note }) });
   const project = openProject(process.cwd());
   const state = readState(project);
   if (!state.ok) return reportFailure(state.failure, json);
@@ -36,7 +40,7 @@ export async function run(
     const message = "there is no run here that a phase could be tried again in";
     return reportFailure({ code: "usage", message, hint: "autodev build <plan> starts one" }, json);
   }
-  const word = { phase, ...(note === undefined ? {} : { note }) };
+  const word = { phase, ...(note === undefined ? {} : { note: withoutSecrets(note) }) };
   const said = await say(
     project,
     { say: "retry", ...word, by: answeredBy(options), at: project.world.now() },
@@ -54,8 +58,7 @@ export async function run(
   const told: RetryOutput = { version: 1, run: current.id, phase, told: by.pid };
   if (json) printJson(told);
   else {
-    print(`process ${by.pid}, which is at it, was told: a phase that had failed begins anew,`);
-    print("an attempt under way goes on, and the next one has your note in its brief");
+    print(`process ${by.pid}, which is at it, was told: ${retryTold}`);
   }
   return exitCodes.finished;
 }

@@ -11,12 +11,13 @@ import {
   shown,
   untilReleased,
 } from "../../project.ts";
+import { type FleetOptions, fleetDoor, isFleet } from "../fleet-door.ts";
 import { print, printError, printJson } from "../output.ts";
 import { answeredBy } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
 import type { StopOutput } from "../shapes.ts";
 
-interface Options {
+interface Options extends FleetOptions {
   afterPhase?: boolean;
   wait?: boolean;
   json?: boolean;
@@ -27,6 +28,9 @@ const patienceMs = 10_000;
 
 export async function run(options: Options): Promise<number> {
   const json = options.json === true;
+  const fleet = isFleet(process.cwd(), options);
+  if (!fleet.ok) return reportFailure(fleet.failure, json);
+  if (fleet.value) return fleetDoor().stop(options);
   const project = openProject(process.cwd());
   const how = options.afterPhase ? "after-phase" : "now";
   const stopped = await stop(project, how, (holder) => {

@@ -16,7 +16,7 @@ interface Options {
 
 /** The browser's door, which is a bundle of its own (see dashboard/main.ts). */
 interface Dashboard {
-  serve(cwd: string, options: { port?: number }): Promise<Result<Served>>;
+  serve(cwd: string, options: { port?: number; fleet(): unknown }): Promise<Result<Served>>;
 }
 
 interface Served {
@@ -37,7 +37,8 @@ export async function run(options: Options): Promise<number> {
   const bundle = compiled(`${__dirname}/dashboard.cjs`, require);
   const { serve } = bundle.exports as Dashboard;
   const { port } = options;
-  const served = await serve(process.cwd(), port === undefined ? {} : { port });
+  const fleet = (): unknown => compiled(`${__dirname}/dashboard-fleet.cjs`, require).exports;
+  const served = await serve(process.cwd(), { fleet, ...(port !== undefined && { port }) });
   if (!served.ok) return reportFailure(served.failure, json, { oneLine: true });
   const { url, close } = served.value;
   if (json) {

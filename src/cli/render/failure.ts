@@ -34,6 +34,10 @@ const codeFor: { [Code in FailureCode as ExitOf<Code> extends 1 ? never : Code]:
   "run-halted": exitCodes.blocked,
   "lease-lost": exitCodes.blocked,
   "tracker-unavailable": exitCodes.blocked,
+  "database-schema": exitCodes.blocked,
+  "engine-missing": exitCodes.usage,
+  "no-remote": exitCodes.usage,
+  "no-worker": exitCodes.blocked,
 };
 
 /** Only where there is no way out of its own, and more to say than the message does. */

@@ -115,7 +115,7 @@ export function summaryLines(
   run: PlanRun,
   view: RunView | undefined,
   style: Style,
-  told = 0,
+  { known = 0, isFleet = false }: { readonly known?: number; readonly isFleet?: boolean } = {},
 ): string[] {
   const blocked = blockers(run);
   const total = run.phases.length;
@@ -128,7 +128,7 @@ export function summaryLines(
     ...(view?.spend ? [spendWords(view.spend)] : []),
   ].map((each) => `, ${each}`);
   return [
-    ...landedLines(run, run.landed.slice(0, run.landed.length - told), view, style),
+    ...landedLines(run, run.landed.slice(0, run.landed.length - known), view, style),
     ...run.phases.flatMap((phase) => {
       const title = titleOf(run, phase.id);
       if (phase.state.is === "failed") {
@@ -136,7 +136,7 @@ export function summaryLines(
         return [
           `${style.red("✗")} ${title}: ${shown(error.message)}`,
           ...failureLines({ ...phase, error }).map((line) => `    ${cutTo(shown(line), 300)}`),
-          style.dim(`    .autobuild/logs/phase-${phase.id}.log`),
+          ...(isFleet ? [] : [style.dim(`    .autobuild/logs/phase-${phase.id}.log`)]),
         ];
       }
       const by = blocked.get(phase.id);
@@ -145,7 +145,7 @@ export function summaryLines(
         : [`${style.yellow("•")} ${title}: waits for ${writtenOf(run, by)}`];
     }),
     `${complete} of ${total} phases complete${marked}${spent.join("")}${endOf(run)}`,
-    ...nextSteps(run),
+    ...nextSteps(run, isFleet),
   ];
 }
 
@@ -181,7 +181,11 @@ function landedLines(
 }
 const mostLanded = 30;
 
-function nextSteps(run: PlanRun): string[] {
+/** What follows from `autodev retry` where somebody is at it. */
+export const retryTold =
+  "a phase that had failed begins anew, an attempt\nunder way goes on, and the next one has your note in its brief";
+
+function nextSteps(run: PlanRun, isFleet: boolean): string[] {
   const lines: string[] = [];
   const unpublished = run.landed.length - run.published;
   if (unpublished > 0)
@@ -191,9 +195,12 @@ function nextSteps(run: PlanRun): string[] {
   const failed = run.phases.find(({ state }) => state.is === "failed");
   if (failed) {
     const id = writtenOf(run, failed.id);
+    const which = isFleet ? ` --run ${run.id}` : "";
     lines.push(
-      `  → see why: autodev log ${id}, autodev diff ${id}, autodev shell ${id}`,
-      `  → try it again with a word: autodev retry ${id} --note "…"`,
+      isFleet
+        ? `  → see why: autodev fleet log ${run.id} ${id}`
+        : `  → see why: autodev log ${id}, autodev diff ${id}, autodev shell ${id}`,
+      `  → try it again with a word: autodev retry ${id}${which} --note "…"`,
     );
   }
   if (run.landed.length > 0) {
@@ -202,10 +209,13 @@ function nextSteps(run: PlanRun): string[] {
       run.squash === undefined
         ? `git log --oneline ${range}`
         : `git show --stat ${run.squash.slice(0, 9)}`;
+    if (isFleet) lines.push("  → bring it here: git pull");
     lines.push(`  → look at it: ${look}`, `  → check it again: autodev audit ${range}`);
   }
   if (run.readiness.complete < run.phases.length)
-    lines.push(`  → ${toGoOn[run.ended ?? "stopped"]}autodev build ${shown(run.plan)}`);
+    lines.push(
+      `  → ${toGoOn[run.ended ?? "stopped"]}autodev build ${shown(run.plan)}${isFleet ? " --engine postgres" : ""}`,
+    );
   return lines;
 }
 

@@ -7,6 +7,7 @@
 import type { Budgets } from "../agent/budget.ts";
 import type { Answer } from "../decision.ts";
 import type { RecordedEvent } from "../event.ts";
+import type { FleetTold } from "../fleet/told.ts";
 import type { Flow } from "../flow/flow.ts";
 import type { PackedBoard } from "./board.ts";
 
@@ -227,6 +228,29 @@ export interface DecideAnswer {
   readonly recorded: boolean;
   /** What is wrong beside that: why it is kept, and may not be taken up. */
   readonly warning?: string;
+}
+
+/** `GET /fleet`: everything that shares the database; without one, 404. */
+export type FleetAnswer = FleetTold;
+
+/** `POST /fleet/decide`: two runs may ask the same. Answered as `/decide` is. */
+export interface FleetDecideRequest {
+  readonly run: string;
+  readonly id: string;
+  readonly key: string;
+}
+
+/** `POST /fleet/pause`: nothing new begins, or it does again. */
+export interface FleetPauseRequest {
+  /** Null: in the whole fleet. */
+  readonly run: string | null;
+  readonly paused: boolean;
+}
+export interface FleetPauseAnswer {
+  readonly version: 1;
+  readonly paused: boolean;
+  /** Runs that go on. */
+  readonly goesOn: readonly string[];
 }
 
 /** `POST /enter`: a word that is good once, for the token. */

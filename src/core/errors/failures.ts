@@ -185,6 +185,7 @@ export const failureTable = {
     causes: [
       "the file is empty, or cannot be read",
       "the folder holds no plan of a kind that we know",
+      "git has left a conflict open in it",
       "a document that is nested too deeply",
       "`plan import` and `plan graph` need a plan that has phases",
     ],
@@ -474,6 +475,120 @@ export const failureTable = {
     wayOut: [
       "call `next` (or run `autodev`) for what is to be done now",
       "what lay in the work tree is kept under the ref that the message names: `git show <ref>`",
+    ],
+  },
+  // a fleet
+  database: {
+    exit: 1,
+    what: "the PostgreSQL that a fleet shares cannot be used",
+    causes: [
+      "`AUTODEV_DATABASE_URL` (or the file that `AUTODEV_DATABASE_URL_FILE` names) is missing or wrong",
+      "the server does not run, cannot be reached, or does not let this user in",
+      "the role has no right to the tables",
+    ],
+    wayOut: [
+      "set the address: `postgres://user:password@host:5432/name`",
+      "`autodev engine migrate --role <role>`, by the owner of the schemas, grants what a worker needs",
+      "runs that are under way wait for a server that was stopped: nothing is lost",
+    ],
+  },
+  "database-schema": {
+    exit: 4,
+    what: "the tables in the database are not those that this autodev reads and writes",
+    causes: [
+      "nobody has made them yet",
+      "they are older: the fleet was updated, the database was not",
+      "they are newer: this machine has an older autodev than the rest",
+    ],
+    wayOut: [
+      "`autodev engine migrate`, once, by a role that owns the schemas",
+      "where they are newer: install the same autodev as the rest of the fleet",
+    ],
+  },
+  "engine-missing": {
+    exit: 2,
+    what: "the engine on PostgreSQL needs packages that are not installed with autodev",
+    causes: ["they are optional: whoever works on one machine never loads them"],
+    wayOut: ["`npm install @dbos-inc/dbos-sdk pg`, beside autodev"],
+  },
+  "no-remote": {
+    exit: 2,
+    what: "a fleet gets code by git, and there is no remote that it could get it from",
+    causes: ["the repository has no remote `origin`", "another one was named and is not there"],
+    wayOut: [
+      "`git remote add origin <address>`, one that the workers can reach too",
+      "`engine: { remote: <name> }` in `.autodev/config.yaml` names another",
+    ],
+  },
+  "fetch-refused": {
+    exit: 1,
+    what: "a remote does not give what is asked of it",
+    causes: [
+      "it cannot be reached from this machine, or its address is wrong",
+      "this machine's git has no login there",
+      "a ref of the run is gone: somebody has deleted `refs/autobuild/<run>/…`",
+    ],
+    wayOut: [
+      "`git ls-remote <address>` on the worker's machine shows what it says",
+      "then run the same command again: nothing is lost",
+    ],
+  },
+  "object-store": {
+    exit: 1,
+    what: "the object store, where transcripts and logs of all machines are kept, refuses or cannot be reached",
+    causes: [
+      "AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY is missing, wrong, or may not read and write there",
+      "there is no such bucket, or it is in another region than the address says",
+      "its endpoint cannot be reached from this machine, fails, or is no S3 API",
+      "a reference was made when the object store had another address",
+    ],
+    wayOut: [
+      "mend the part of the address or the variable that the hint names",
+      "then run the same command again: what is recorded does not depend on it",
+    ],
+  },
+  "no-object": {
+    exit: 1,
+    what: "the transcript or log that a reference leads to is not in the object store",
+    causes: [
+      "it was removed, by somebody or by a rule of the bucket that removes what is old",
+      "the machine that made it ended before it had put it there",
+    ],
+    wayOut: ["go on without it: nothing is decided by a transcript, and all else is recorded"],
+  },
+  "worker-failed": {
+    exit: 1,
+    what: "several workers have tried a part of a run, and none has come to an end with it",
+    causes: ["a bug of ours", "machines that lack something that the run needs"],
+    wayOut: [
+      "`autodev fleet` shows which workers there are; the message has what the last one said",
+      "`autodev build <plan> --engine postgres` goes on where it was",
+    ],
+  },
+  "workers-lost": {
+    exit: 1,
+    what: "one worker after the other was lost with the same part of a run, so it is not given to yet another",
+    causes: [
+      "the agent or the gates take more memory than the machines have, and the system ends the worker with them",
+      "they end processes that are not theirs, or restart the machine",
+      "workers are killed by somebody else again and again while they are at it",
+    ],
+    wayOut: [
+      "`autodev fleet log` and the system's own log of these machines show what happened last",
+      "`engine: { needs: [memory:16] }` in .autodev/config.yaml has it done where there is more memory",
+      "`autodev build <plan> --engine postgres` tries it again, as often as before",
+    ],
+  },
+  "no-worker": {
+    exit: 4,
+    what: "there is no worker that could do it",
+    causes: [
+      "no worker is running",
+      "none of those that run has the agent or the label that is asked for",
+    ],
+    wayOut: [
+      "`autodev fleet` shows who is there and what each can do",
+      "`autodev worker` on a machine that has it; the run goes on by itself then",
     ],
   },
   interrupted: {

@@ -419,6 +419,19 @@ describe("the fold", () => {
     expect(run).toEqual(before);
   });
 
+  it("knows since when what is run is no longer what it was begun with", () => {
+    const theirs = { type: "target-moved" as const, commit: "theirs", undone: [] };
+    const same = after(
+      started({ a: [], b: [] }),
+      ...landing("a", "c0"),
+      { type: "phase-published", phase: "a", commit: "a on c0", kept: [] },
+      { ...theirs, runsTheSame: true },
+    );
+    expect(same.ground).toBeUndefined();
+    const other = after(same, ...landing("b", "theirs"), theirs);
+    expect(other.ground).toEqual({ commit: "theirs", landed: 1 });
+  });
+
   it("comes to the same from a snapshot that was written down and read again", () => {
     const events = [...landing("a", "c0"), begin("b"), resumed, ...landing("b", "a on c0", 2)];
     const whole = after(started({ a: [], b: ["a"] }), ...events);

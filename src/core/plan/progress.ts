@@ -173,6 +173,8 @@ export interface PlanRun {
   readonly targetAt: string;
   readonly base: string;
   readonly tip: string;
+  /** Somebody's commit that changed what is run, and how many had landed below it; absent: the base. */
+  readonly ground?: { readonly commit: string; readonly landed: number };
   /** Who does what nobody else is named for; `forced`: all of it. */
   readonly agent: string;
   readonly forced?: true;
@@ -207,6 +209,8 @@ export interface PlanRun {
   readonly squash?: string;
   /** Up to where somebody has said that it may be published. */
   readonly reviewed?: string;
+  /** The event by which; absent: it began before that was kept. */
+  readonly began?: number;
   readonly startedAt: string;
   readonly updatedAt: string;
   /** Absent: under way, or killed. */
@@ -242,7 +246,7 @@ const isSound = ({ run, phases }: RecordedEvent & Of<"run-started">): boolean =>
 const phaseId = /^[a-z0-9][a-z0-9-]{0,47}$/;
 
 function begun(event: RecordedEvent & Of<"run-started">): PlanRun {
-  const { type: _, seq: __, at, run, phases: order, planOutside, ...rest } = event;
+  const { type: _, seq: began, at, run, phases: order, planOutside, ...rest } = event;
   const phases = order.map((phase) => notBegun(phase));
   return {
     ...rest,
@@ -256,6 +260,7 @@ function begun(event: RecordedEvent & Of<"run-started">): PlanRun {
     counts: {},
     landed: [],
     published: 0,
+    began,
     startedAt: at,
     updatedAt: at,
   };
@@ -346,6 +351,7 @@ function evolved(run: PlanRun, event: RecordedEvent): PlanRun {
         ...withoutBaseline(run),
         tip: event.commit,
         targetAt: event.commit,
+        ...(!event.runsTheSame && { ground: { commit: event.commit, landed: run.published } }),
         landed: run.landed.slice(0, run.published),
         phases: run.phases.map((phase) => (undone.has(phase.id) ? unlanded(phase) : phase)),
       };

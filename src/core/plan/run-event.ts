@@ -367,6 +367,8 @@ const TargetMoved = z.object({
   commit: z.string(),
   /** Landed but not yet published; they land again. */
   undone: z.array(z.string()),
+  /** What is run there is what was run before; absent: people have approved it anew. */
+  runsTheSame: z.literal(true).optional(),
 });
 /** What is published goes elsewhere from now on. */
 const TargetChosen = z.object({

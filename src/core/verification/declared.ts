@@ -85,7 +85,7 @@ const mayBeEmpty =
 function outside({ phase, changes, claim, others }: Facts): VerificationFinding[] {
   if (phase.files.length === 0) return [];
   const { created = [], modified = [], deleted = [] } = claim.files ?? {};
-  const named = new Set([...created, ...modified, ...deleted].map(plainPath));
+  const [left, gone] = [[...created, ...modified], deleted].map((said) => said.map(plainPath));
   const findings: VerificationFinding[] = [];
   for (const change of changes) {
     const { path: file } = change;
@@ -93,7 +93,9 @@ function outside({ phase, changes, claim, others }: Facts): VerificationFinding[
     if (change.kind === "test" || change.kind === "snapshot" || isExpected(phase, change)) continue;
     const owner = others.get(file);
     const explained = mentions(claim.message, file) || mentions(phase.text, file);
-    if (explained || (owner === undefined && (named.has(file) || isHarmless(change)))) {
+    // A word that is not true of it is no reason: what is called deleted, and is there, was not named.
+    const isNamed = (change.change === "deleted" ? gone : left)?.includes(file) === true;
+    if (explained || (owner === undefined && (isNamed || isHarmless(change)))) {
       findings.push(
         note("extra-file", `${file} was ${change.change}; the phase does not declare it`, { file }),
       );

@@ -106,9 +106,12 @@ export const isMissing = (error: unknown): boolean =>
 /** The system's word for what went wrong; empty: it was not the system, so it is a bug. */
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  // Node has no name for this one.
-  if (code === "Unknown system error -122") return "EDQUOT";
-  return /^E(?!RR_)[A-Z0-9]+$/.test(code) ? code : "";
+  if (/^E(?!RR_)[A-Z0-9]+$/.test(code)) return code;
+  // Node does not know every errno by name (EDQUOT, ESTALE), and says so in more than one way.
+  const number = error instanceof Error && "errno" in error ? Number(error.errno) : Number.NaN;
+  if (!(number < 0)) return "";
+  const { errno } = process.getBuiltinModule("node:os").constants;
+  return Object.entries(errno).find(([, each]) => each === -number)?.[0] ?? "EUNKNOWN";
 }
 
 /** Loaded with the first write: looking never needs it. */
@@ -116,9 +119,9 @@ const promises = (): typeof import("node:fs/promises") =>
   process.getBuiltinModule("node:fs/promises");
 
 export const realDisk: Disk = {
-  read: (file) => unlessMissing(() => fs.readFileSync(file)),
+  read: (file) => unlessMissing(file, () => fs.readFileSync(file)),
   readFrom: (file, offset) =>
-    unlessMissing(() => {
+    unlessMissing(file, () => {
       const fd = fs.openSync(file, "r");
       try {
         const size = fs.fstatSync(fd).size;
@@ -135,16 +138,16 @@ export const realDisk: Disk = {
       }
     }),
   exists: (file) => fs.existsSync(file),
-  list: (folder) => unlessMissing(() => fs.readdirSync(folder)) ?? [],
+  list: (folder) => unlessMissing(folder, () => fs.readdirSync(folder)) ?? [],
   kind(file) {
-    const stat = unlessMissing(() => fs.lstatSync(file));
+    const stat = unlessMissing(file, () => fs.lstatSync(file));
     if (!stat) return undefined;
     if (stat.isSymbolicLink()) return "link";
     return stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "other";
   },
-  realPath: (file) => unlessMissing(() => fs.realpathSync.native(file)),
+  realPath: (file) => unlessMissing(file, () => fs.realpathSync.native(file)),
   size: (file) => fs.statSync(file).size,
-  mode: (file) => unlessMissing(() => fs.statSync(file).mode & 0o777),
+  mode: (file) => unlessMissing(file, () => fs.statSync(file).mode & 0o777),
   refusesWrites(folder) {
     try {
       fs.accessSync(folder, fs.constants.W_OK | fs.constants.X_OK);
@@ -153,9 +156,7 @@ export const realDisk: Disk = {
       return codeOf(error);
     }
   },
-  async makeFolder(folder, mode = 0o700) {
-    await promises().mkdir(folder, { recursive: true, mode });
-  },
+  makeFolder: (folder, mode = 0o700) => makeFolders(folder, mode),
   async create(file, bytes, mode) {
     const handle = await promises().open(file, "wx", 0o600);
     try {
@@ -166,7 +167,7 @@ export const realDisk: Disk = {
       await promises()
         .unlink(file)
         .catch(() => {});
-      throw error;
+      throw named(error, file);
     } finally {
       await handle.close();
     }
@@ -184,6 +185,8 @@ export const realDisk: Disk = {
     const handle = await promises().open(file, "r");
     try {
       await handle.sync();
+    } catch (error) {
+      throw named(error, file);
     } finally {
       await handle.close();
     }
@@ -191,7 +194,7 @@ export const realDisk: Disk = {
   openForAppend: (file) =>
     new Promise((resolve, reject) => {
       fs.open(file, fs.constants.O_WRONLY | fs.constants.O_APPEND, (error, fd) =>
-        error ? reject(error) : resolve(appendFile(fd)),
+        error ? reject(error) : resolve(appendFile(fd, file)),
       );
     }),
   rename: (from, to) => promises().rename(from, to),
@@ -206,24 +209,54 @@ export const realDisk: Disk = {
   },
   remove: (file) => promises().unlink(file),
   removeFolder: (folder) => promises().rm(folder, { recursive: true, force: true }),
-  async syncFolder(folder) {
-    const handle = await promises().open(folder, "r");
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  },
+  syncFolder: (folder) => realDisk.syncFile(folder),
 };
 
+/** The system does not say which file an open one is: whoever opened it knows. */
+const named = (error: unknown, file: string): unknown =>
+  error instanceof Error && !("path" in error) ? Object.assign(error, { path: file }) : error;
+
+/**
+ * From the first that is missing downwards, one by one: Node's own way of making several at once
+ * says of a full disk that there is no such folder.
+ */
+async function makeFolders(folder: string, mode: number): Promise<void> {
+  const make = async (): Promise<void> => {
+    try {
+      await promises().mkdir(folder, mode);
+    } catch (error) {
+      const isThere = fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory();
+      if (!isThere) throw error;
+    }
+  };
+  try {
+    await make();
+  } catch (error) {
+    const parent = path.dirname(folder);
+    if (codeOf(error) !== "ENOENT" || parent === folder) throw error;
+    await makeFolders(parent, mode);
+    await make();
+  }
+}
+
 /** One transition is one write and one sync, with nothing else in between. */
-const appendFile = (fd: number): AppendFile => ({
+const appendFile = (fd: number, file: string): AppendFile => ({
   // Into the page cache, at once: a trip to the thread pool would cost more than the write.
   async append(bytes) {
-    const written = fs.writeSync(fd, bytes, 0, bytes.length);
-    if (written < bytes.length) throw shortWrite(written, bytes.length);
+    try {
+      // A disk that takes only a part says why when it is asked for the rest.
+      for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at, bytes.length - at);
+    } catch (error) {
+      throw named(error, file);
+    }
   },
-  sync: () => syncData(fd),
+  async sync() {
+    try {
+      await syncData(fd);
+    } catch (error) {
+      throw named(error, file);
+    }
+  },
   close: () => new Promise((resolve) => fs.close(fd, () => resolve())),
 });
 
@@ -243,15 +276,12 @@ async function syncData(fd: number): Promise<void> {
   lastSyncMs = performance.now() - began;
 }
 
-const shortWrite = (written: number, wanted: number): Error =>
-  Object.assign(new Error(`only ${written} of ${wanted} bytes were written`), { code: "ENOSPC" });
-
-function unlessMissing<T>(look: () => T): T | undefined {
+function unlessMissing<T>(file: string, look: () => T): T | undefined {
   try {
     return look();
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw error;
+    throw named(error, file);
   }
 }
 

@@ -15,9 +15,16 @@
  */
 import * as path from "node:path";
 import { type Failure, fail, type Result, succeed } from "../../core/failure.ts";
-import type { Head, StoredTransition, Tail as StoreTail, Transition } from "../../store.ts";
+import {
+  type Head,
+  type StoredTransition,
+  type Tail as StoreTail,
+  since,
+  type Transition,
+} from "../../store.ts";
 import { type AppendFile, codeOf, type Disk, reasonFor } from "./disk.ts";
 import {
+  claimedSeq,
   claimsHash,
   decodeRecords,
   encodeRecord,
@@ -161,6 +168,27 @@ export function readAfter(place: Place, mark: Mark): Result<History> | undefined
   if (walk.damage) return { ok: false, failure: damageFailure(place, walk.damage) };
   if (walk.links[0]?.hash !== mark.head.hash) return undefined;
   return succeed(historyOf(walk, walk.links.slice(1)));
+}
+
+/**
+ * From the transition on that this event is part of: back to the segment that begins no later, which
+ * is as far as anybody has to read. Undefined: that part alone does not make sense.
+ */
+export function readSince(place: Place, event: number): History | undefined {
+  const epochs = allEpochs(place);
+  let first = epochs.length - 1;
+  while (first > 0 && !(beginningOf(place, epochs[first] as number) <= event)) first--;
+  const segments = epochs.slice(Math.max(0, first)).map((epoch) => ({ epoch, from: 0 }));
+  const walk = walkSegments(place, segments, { fromMark: first > 0 });
+  if (walk.damage || walk.links.length === 0) return undefined;
+  const history = historyOf(walk, walk.links);
+  return { ...history, transitions: since(history.transitions, event) };
+}
+
+/** The event that a segment begins with; NaN: its writer never wrote. */
+function beginningOf(place: Place, epoch: number): number {
+  const bytes = place.disk.read(segmentFile(place, epoch));
+  return claimedSeq(bytes?.toString("latin1", 0, 220) ?? "");
 }
 
 /** Reads on from where it was; from the beginning, where the journal has become another. */

@@ -145,3 +145,6 @@ export function salvageRecords(bytes: Buffer, sha256: Hash): RecordLine[] {
 
 /** Whether a line claims this hash: one look, nothing computed. */
 export const claimsHash = (line: string, hash: string): boolean => line.split(" ", 7)[6] === hash;
+
+/** Where a line claims to stand; NaN: it is none. */
+export const claimedSeq = (line: string): number => Number(line.split(" ", 2)[1] ?? Number.NaN);

@@ -118,6 +118,25 @@ describe("an answer", () => {
     expect(foundIn(others, { key, exact: true, profile })).toEqual({ is: "found", items: [] });
   });
 
+  it("is of ours by a label or a line of our own, not by a sentence about us", () => {
+    const found = (fields: object): number => {
+      const answer = foundIn([{ number: 3, ...fields }], {
+        key,
+        exact: false,
+        profile: profiles.github,
+      });
+      return answer.is === "found" ? answer.items.length : -1;
+    };
+    expect(found({ labels: ["autodev", { name: key }], body: "" })).toBe(1);
+    expect(found({ labels: [], body: `What it is.\r\n\r\nautodev-key: ${key}` })).toBe(1);
+    expect(found({ body: `<p>What it is.</p><p>autodev-key: \`${key}\`</p>` })).toBe(1);
+    expect(found({ description: { content: [{ text: `autodev-key: ${key}` }] } })).toBe(1);
+    expect(found({ tags: `autodev; ${key}` })).toBe(1);
+    expect(found({ labels: [], title: key, body: `The same as ${key}, I think.` })).toBe(0);
+    expect(found({ body: `They say "autodev-key: ${key}" there.` })).toBe(0);
+    expect(found({ labels: [`not-${key}`], body: "" })).toBe(0);
+  });
+
   it("has an id of its kind or none", () => {
     for (const id of ["../etc/passwd", "$(reboot)", -1, 1e99, "1\u001b[2J"])
       expect(createdIn({ id, key: id }, profile)).toBeUndefined();
@@ -126,7 +145,7 @@ describe("an answer", () => {
   });
 
   it("that is an error is one short line, whatever is in it", () => {
-    expect(saying(`\u001b]0;x\u0007a\u001b[31m\nb\u202e${"c".repeat(900)}`).length).toBe(200);
+    expect(saying(`\u001b]0;x\u0007a\u001b[31m\nb\u202e${"c".repeat(9000)}`).length).toBe(8000);
     expect(saying("\u001b]0;title\u0007a\u001b[31m\nb")).toBe("a b");
     expect(troubleIn("HTTP 429, Retry-After: 30")).toMatchObject({
       is: "limited",

@@ -1,0 +1,4 @@
+/** `autodev fleet resume`: of one run, or of all. */
+import { pauseOrResume } from "../pausing.ts";
+
+export const run = pauseOrResume("resume");

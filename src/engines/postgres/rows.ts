@@ -1,0 +1,711 @@
+/**
+ * What a fleet knows of its runs, workers and agents: one statement for each thing that somebody
+ * does. Time is the database's: machines whose clocks disagree agree here.
+ */
+import type { CloneOrder } from "../../activities/clone-run.ts";
+import type { FlowOptions } from "../../activities/start-flow.ts";
+import type { BuildOptions } from "../../activities/start-run.ts";
+import type { Decision } from "../../core/decision.ts";
+import type { Failure } from "../../core/failure.ts";
+import type { AgentRule, AgentUse } from "../../core/fleet/admission.ts";
+import type { Capabilities, WorkerSeen } from "../../core/fleet/capabilities.ts";
+import type { RunState } from "../../core/fleet/told.ts";
+import type { Holder } from "../../store.ts";
+import type { Database } from "../../stores/postgres/database.ts";
+import { jsonbOf } from "../../stores/postgres/jsonb.ts";
+
+/** What was submitted: everything that whoever drives it has to know. */
+export interface Submitted {
+  readonly options: Omit<BuildOptions, "trustSha256" | "fresh" | "resume">;
+  readonly order?: CloneOrder;
+  /** Of everything that may be run, as a person has approved it. */
+  readonly trust?: string;
+  readonly by: string;
+  /** What every worker has to have that takes a part of it. */
+  readonly needs: readonly string[];
+  /** Of a flow: how it is to be followed. */
+  readonly flow?: FlowOptions & { readonly flow?: string };
+}
+
+export interface RunRow {
+  readonly id: string;
+  readonly kind: "plan" | "flow";
+  readonly remote: string;
+  readonly plan: string;
+  readonly target: string;
+  readonly submitted: Submitted;
+  readonly state: RunState;
+  readonly outcome: RunResult | null;
+  readonly asking: readonly Decision[];
+  readonly waits: string | null;
+  readonly progress: RunProgress;
+  readonly is_open: boolean;
+  readonly paused: boolean;
+  readonly stopping: "now" | "kill" | null;
+  readonly wanted: number;
+  readonly driven: number;
+  readonly version: string;
+  readonly epoch: number;
+  readonly holder: Holder | null;
+  /** Of one without an order: somebody is at it, or is about to. */
+  readonly being_submitted?: boolean;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** How the last drive ended. */
+export interface RunResult {
+  readonly how: string;
+  readonly until?: string;
+  readonly failure?: Failure;
+  /** How often in a row it was refused. */
+  readonly tries?: number;
+  readonly said?: readonly string[];
+}
+
+export interface RunProgress {
+  readonly phases?: number;
+  readonly complete?: number;
+  readonly underWay?: readonly string[];
+}
+
+// ── runs ───────────────────────────────────────────────────────────────────────────────────────
+
+const beingSubmitted =
+  "(created_at > now() - interval '15 seconds' OR (holder IS NOT NULL AND held_until > now())) AS being_submitted";
+
+export async function runNamed(database: Database, id: string): Promise<RunRow | undefined> {
+  const [row] = await database.query<RunRow>(
+    `SELECT *, ${beingSubmitted} FROM autodev.runs WHERE id = $1`,
+    [id],
+  );
+  return row;
+}
+
+export const listRuns = (database: Database, most: number): Promise<readonly RunRow[]> =>
+  database.query<RunRow>(
+    "SELECT * FROM autodev.runs ORDER BY is_open DESC, created_at DESC LIMIT $1",
+    [most],
+  );
+
+/** The one that is not over, of a plan for a branch. */
+export async function openRunOf(
+  database: Database,
+  of: Pick<RunRow, "remote" | "kind" | "plan" | "target">,
+): Promise<RunRow | undefined> {
+  const [row] = await database.query<RunRow>(
+    `SELECT *, ${beingSubmitted} FROM autodev.runs WHERE remote = $1 AND kind = $2 AND plan = $3 AND target = $4 AND is_open`,
+    [of.remote, of.kind, of.plan, of.target],
+  );
+  return row;
+}
+
+/** A row for it, or the one that somebody else has made meanwhile: there is one. */
+export async function claimRun(
+  database: Database,
+  row: Pick<RunRow, "id" | "remote" | "kind" | "plan" | "target" | "submitted" | "version">,
+): Promise<RunRow> {
+  await database.query(
+    `INSERT INTO autodev.runs (id, remote, kind, plan, target, submitted, version)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+    [row.id, row.remote, row.kind, row.plan, row.target, jsonbOf(row.submitted), row.version],
+  );
+  const found = (await openRunOf(database, row)) ?? (await runNamed(database, row.id));
+  if (!found) throw new Error(`run ${row.id} is gone`);
+  return found;
+}
+
+/** It was never submitted to its end, or another takes its place. */
+export const closeRunRow = (database: Database, id: string): Promise<unknown> =>
+  database.query(
+    "UPDATE autodev.runs SET is_open = false, state = 'over', updated_at = now() WHERE id = $1",
+    [id],
+  );
+
+/** False: it was set aside meanwhile. */
+export async function describeRun(
+  database: Database,
+  id: string,
+  submitted: Submitted,
+): Promise<boolean> {
+  const rows = await database.query(
+    "UPDATE autodev.runs SET submitted = $2, updated_at = now() WHERE id = $1 AND is_open RETURNING id",
+    [id, jsonbOf(submitted)],
+  );
+  return rows.length === 1;
+}
+
+/** Said anew of one that goes on: whatever else was said of it, by whomever, stands. */
+export const describeAnew = (
+  database: Database,
+  id: string,
+  {
+    options,
+    trust,
+  }: { readonly options: Partial<BuildOptions>; readonly trust?: string | undefined },
+): Promise<unknown> =>
+  database.query(
+    `UPDATE autodev.runs SET updated_at = now(),
+       submitted = jsonb_set(submitted, '{options}', (submitted -> 'options') || $2) ||
+         CASE WHEN $3::text IS NULL THEN '{}'::jsonb ELSE jsonb_build_object('trust', ${bothHashes}) END
+     WHERE id = $1 AND is_open`,
+    [id, jsonbOf(options), trust ?? null],
+  );
+
+/** What is approved later joins what was approved before. */
+const bothHashes = `(SELECT string_agg(DISTINCT hash, ',')
+  FROM unnest(string_to_array(concat_ws(',', submitted ->> 'trust', $3::text), ',')) hash)`;
+
+/** What was to be tried again once has been; whatever else was said meanwhile stands. */
+export const retryTaken = (database: Database, id: string): Promise<unknown> =>
+  database.query(
+    "UPDATE autodev.runs SET submitted = submitted #- '{options,retry}' WHERE id = $1",
+    [id],
+  );
+
+/**
+ * An answer that lies there. Whoever drives the run, or is about to, finds it by himself: only one
+ * that rests on it goes on. `isFirst` is false of what was answered before.
+ */
+export interface AnswerGiven {
+  readonly decision: string;
+  readonly isFirst: boolean;
+}
+
+/** Whoever drove it so far gives it to others, if they do not have it already. */
+export interface HandedOver {
+  readonly epoch: number;
+}
+
+/**
+ * Somebody wants it driven on; resolves with the number of that wish, undefined where it needs none.
+ * What a newer one has driven stays with those who can replay it, whoever asks for it.
+ */
+export async function wantDriven(
+  database: Database,
+  id: string,
+  version: string,
+  by: { readonly answer?: AnswerGiven; readonly handedOver?: HandedOver },
+): Promise<number | undefined> {
+  const { answer, handedOver } = by;
+  const [row] = await database.query<{ wanted: number }>(
+    `UPDATE autodev.runs SET wanted = wanted + 1, version = greatest(version::int, $2::int)::text, updated_at = now(),
+       state = CASE WHEN state = 'driving' AND held_until > now() THEN state ELSE 'waiting' END
+     WHERE id = $1 AND is_open
+       AND ($3::jsonb IS NULL OR (wanted = driven AND asking @> $3 AND ($4 OR state = 'asking')))
+       AND ($5::int IS NULL OR (epoch = $5 AND state = 'driving'))
+     RETURNING wanted`,
+    [
+      id,
+      version,
+      answer ? jsonbOf([{ id: answer.decision }]) : null,
+      answer?.isFirst ?? true,
+      handedOver?.epoch ?? null,
+    ],
+  );
+  return row?.wanted;
+}
+
+/** By whoever holds it. False: what was wanted has been answered meanwhile, or others hold it. */
+export async function runDriving(
+  database: Database,
+  { id, epoch }: { readonly id: string; readonly epoch: number },
+): Promise<boolean> {
+  const rows = await database.query(
+    `UPDATE autodev.runs SET state = 'driving', outcome = NULL, stopping = NULL, updated_at = now()
+     WHERE id = $1 AND is_open AND epoch = $2 AND wanted > driven RETURNING id`,
+    [id, epoch],
+  );
+  return rows.length === 1;
+}
+
+/** How a drive came to its rest. */
+export interface DriveRest {
+  readonly driven: number;
+  /** Under which it was driven, or had been before whoever says so looked. */
+  readonly epoch: number;
+  readonly state: RunState;
+  readonly outcome: RunResult;
+  readonly asking: readonly Decision[];
+  readonly progress: RunProgress;
+  /** By people: whatever was wanted before that is over with it. */
+  readonly isStopped?: boolean;
+  /** Decisions whose answer it would have heard until a moment ago. */
+  readonly awaits?: readonly string[];
+}
+
+/**
+ * By whoever has just let go of it. `wanted`: somebody has wanted something since `driven`, has
+ * answered, or lets go on what was paused, so it is not at rest. `held`: somebody else drives it or has since, and it is his to say
+ * how it ends. Whoever drove it last and comes back now can record nothing more.
+ */
+export async function runRests(
+  database: Database,
+  id: string,
+  rest: DriveRest,
+): Promise<"rests" | "wanted" | "held"> {
+  return database.transaction(async (query) => {
+    // Who answers or lets go on does so wholly before this, and is seen, or wholly after, and sees the rest.
+    await query("SELECT one FROM autodev.fleet FOR SHARE");
+    await query("SELECT id FROM autodev.runs WHERE id = $1 FOR UPDATE", [id]);
+    const rows = await query(
+      `UPDATE autodev.runs SET driven = wanted, state = $3, outcome = $4, asking = $5, progress = $6,
+         waits = NULL, stopping = NULL, is_open = ($3 <> 'over'), updated_at = now(),
+         epoch = epoch + 1, holder = NULL, held_until = NULL
+       WHERE id = $1 AND is_open AND epoch = $9 AND NOT ${isHeld} AND ($7 OR (wanted = $2 AND NOT EXISTS
+         (SELECT FROM autodev.answers a WHERE a.run = $1 AND a.decision = ANY ($8))))
+         AND ($3 <> 'paused' OR paused OR EXISTS (SELECT FROM autodev.fleet f WHERE f.paused))
+       RETURNING id`,
+      [
+        id,
+        rest.driven,
+        rest.state,
+        jsonbOf(rest.outcome),
+        jsonbOf(rest.asking),
+        jsonbOf(rest.progress),
+        rest.isStopped === true,
+        rest.awaits ?? [],
+        rest.epoch,
+      ],
+    );
+    if (rows.length === 1) return "rests";
+    const [row] = await query<{ held: boolean }>(
+      `SELECT (${isHeld} OR epoch <> $2 OR NOT is_open) AS held FROM autodev.runs WHERE id = $1`,
+      [id, rest.epoch],
+    );
+    return row?.held ? "held" : "wanted";
+  });
+}
+
+const isHeld = "(holder IS NOT NULL AND held_until > now())";
+
+export const tellRun = (
+  database: Database,
+  id: string,
+  told: { readonly progress?: RunProgress; readonly asking?: readonly Decision[] },
+): Promise<unknown> =>
+  database.query(
+    `UPDATE autodev.runs SET progress = COALESCE($2, progress), asking = COALESCE($3, asking),
+       updated_at = now() WHERE id = $1`,
+    [id, told.progress ? jsonbOf(told.progress) : null, told.asking ? jsonbOf(told.asking) : null],
+  );
+
+/** What keeps it from going on; null: nothing does. */
+export const runWaits = (database: Database, id: string, why: string | null): Promise<unknown> =>
+  database.query("UPDATE autodev.runs SET waits = $2 WHERE id = $1 AND waits IS DISTINCT FROM $2", [
+    id,
+    why,
+  ]);
+
+/** By whoever drives it, as long as nobody else does. */
+export const stopRun = (
+  database: Database,
+  { id, epoch }: { readonly id: string; readonly epoch: number },
+  how: "now" | "kill",
+): Promise<unknown> =>
+  database.query("UPDATE autodev.runs SET stopping = $3 WHERE id = $1 AND epoch = $2", [
+    id,
+    epoch,
+    how,
+  ]);
+
+export async function pauseRun(database: Database, id: string, paused: boolean): Promise<boolean> {
+  const rows = await database.query(
+    "UPDATE autodev.runs SET paused = $2, updated_at = now() WHERE id = $1 AND is_open RETURNING id",
+    [id, paused],
+  );
+  return rows.length === 1;
+}
+
+export const pauseFleet = (database: Database, paused: boolean): Promise<unknown> =>
+  database.query("UPDATE autodev.fleet SET paused = $1", [paused]);
+
+export async function isPaused(database: Database, id?: string): Promise<boolean> {
+  const [row] = await database.query<{ paused: boolean }>(
+    "SELECT f.paused OR COALESCE(r.paused, false) AS paused FROM autodev.fleet f LEFT JOIN autodev.runs r ON r.id = $1",
+    [id ?? null],
+  );
+  return row?.paused === true;
+}
+
+/** Those of them that nobody will go on with. */
+export async function runsOver(
+  database: Database,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await database.query<{ id: string }>(
+    "SELECT id FROM autodev.runs WHERE id = ANY($1) AND NOT is_open",
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Of a decision that somewhere is open: in which run; how it begins is enough. */
+export async function runsAsking(
+  database: Database,
+  decision: string,
+): Promise<readonly { readonly id: string; readonly decision: Decision }[]> {
+  return database.query(
+    `SELECT r.id, d AS decision FROM autodev.runs r, jsonb_array_elements(r.asking) d
+     WHERE r.is_open AND starts_with(d ->> 'id', $1)`,
+    [decision],
+  );
+}
+
+// ── workers ────────────────────────────────────────────────────────────────────────────────────
+
+export interface WorkerRow extends WorkerSeen {
+  readonly id: string;
+  readonly name: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly state: "active" | "draining" | "lost" | "gone";
+  readonly doing: readonly string[];
+  readonly started_at: Date;
+  readonly beat_at: Date;
+  readonly lease_ms: number;
+}
+
+export const registerWorker = (
+  database: Database,
+  worker: Omit<WorkerRow, "state" | "doing" | "started_at" | "beat_at">,
+): Promise<unknown> =>
+  database.query(
+    `INSERT INTO autodev.workers (id, name, host, pid, version, lane, jobs, capabilities, lease_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING`,
+    [
+      worker.id,
+      worker.name,
+      worker.host,
+      worker.pid,
+      worker.version,
+      worker.lane,
+      worker.jobs,
+      jsonbOf(worker.capabilities satisfies Capabilities),
+      worker.lease_ms,
+    ],
+  );
+
+/** It is still there. Undefined: others have taken it for dead, and what it had. */
+export async function beat(
+  database: Database,
+  id: string,
+  told: { readonly draining: boolean; readonly doing: readonly string[] },
+): Promise<{ readonly now: Date } | undefined> {
+  const [row] = await database.query<{ now: Date }>(
+    `UPDATE autodev.workers SET beat_at = now(), doing = $2, state = $3
+     WHERE id = $1 AND state IN ('active', 'draining') RETURNING clock_timestamp() AS now`,
+    [id, jsonbOf(told.doing), told.draining ? "draining" : "active"],
+  );
+  return row;
+}
+
+export const workerGone = (database: Database, id: string): Promise<unknown> =>
+  database.query("UPDATE autodev.workers SET state = 'gone', doing = '[]' WHERE id = $1", [id]);
+
+/** Not a word for longer than its lease; when all of them are gone, nobody is left to write it down. */
+const isSilent =
+  "greatest(beat_at, pg_postmaster_start_time()) < now() - lease_ms * interval '1 millisecond'";
+
+/**
+ * Those whose lease is over are lost, whoever finds out; a server that was away has to be back for
+ * as long, since nobody could renew anything meanwhile.
+ */
+export const markLost = (database: Database): Promise<unknown> =>
+  database.query(
+    `UPDATE autodev.workers SET state = 'lost' WHERE state IN ('active', 'draining')
+       AND ${isSilent}`,
+  );
+
+/** Everybody whose work is his own; what any other has is to be taken over. */
+export async function workersThere(database: Database): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ id: string }>(
+    "SELECT id FROM autodev.workers WHERE state IN ('active', 'draining')",
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+export const liveWorkers = (database: Database): Promise<readonly WorkerRow[]> =>
+  database.query<WorkerRow>(
+    `SELECT * FROM autodev.workers WHERE state = 'active' AND NOT (${isSilent}) ORDER BY name, started_at`,
+  );
+
+/** With those that are ending or were lost a moment ago. */
+export const seenWorkers = (database: Database): Promise<readonly WorkerRow[]> =>
+  database.query<WorkerRow>(
+    `SELECT w.*, CASE WHEN state IN ('active', 'draining') AND ${isSilent} THEN 'lost' ELSE state END AS state
+     FROM autodev.workers w WHERE (state IN ('active', 'draining') AND beat_at > now() - interval '1 day')
+       OR (state = 'lost' AND beat_at > now() - interval '1 hour') ORDER BY name, started_at`,
+  );
+
+/** Which of these runs are to come to an end, and which are no longer anybody's. */
+export const toldToStop = (
+  database: Database,
+  runs: readonly string[],
+): Promise<readonly Pick<RunRow, "id" | "stopping" | "is_open">[]> =>
+  runs.length === 0
+    ? Promise.resolve([])
+    : database.query(
+        `SELECT id, is_open, CASE WHEN state = 'halted' THEN 'now' ELSE stopping END AS stopping
+         FROM autodev.runs WHERE id = ANY($1)`,
+        [runs],
+      );
+
+/** Wanted by somebody of a version that nobody here has any more: an older one's, we can go on with. */
+export const abandonedRuns = (
+  database: Database,
+  version: string,
+): Promise<readonly { readonly id: string; readonly version: string }[]> =>
+  database.query(
+    `SELECT id, version FROM autodev.runs r WHERE is_open AND wanted > driven AND version <> $1
+       AND NOT EXISTS (SELECT 1 FROM autodev.workers w WHERE w.version = r.version AND w.state IN ('active', 'draining'))`,
+    [version],
+  );
+
+/** Their time has come, by the one clock that all go by; or nobody has held them for long. */
+export async function runsDue(database: Database): Promise<readonly string[]> {
+  const rows = await database.query<{ id: string }>(
+    `SELECT id FROM autodev.runs WHERE is_open AND (
+       (state = 'parked' AND wanted = driven AND (outcome ->> 'until')::timestamptz <= now())
+       OR (state = 'driving' AND updated_at < now() - interval '1 minute'
+         AND COALESCE(held_until, updated_at) < now() - interval '1 minute')) LIMIT 100`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Waiting for a while: to ask for them again is to ask once. */
+export const unheardRuns = (
+  database: Database,
+): Promise<readonly { readonly id: string; readonly wanted: number }[]> =>
+  database.query(
+    `UPDATE autodev.runs SET updated_at = now() WHERE id IN (
+       SELECT id FROM autodev.runs WHERE is_open AND state = 'waiting'
+         AND submitted ? 'order' AND updated_at < now() - interval '5 seconds' LIMIT 100)
+     RETURNING id, wanted`,
+  );
+
+/** Once for each; whoever has ended by himself was not lost with it. */
+export const countLoss = (database: Database, task: string, worker: string): Promise<unknown> =>
+  database.query(
+    `INSERT INTO autodev.losses (task, worker)
+     SELECT $1, id FROM autodev.workers WHERE id = $2 AND state = 'lost' ON CONFLICT DO NOTHING`,
+    [task, worker],
+  );
+
+/** How many workers were lost with it. */
+export async function lossesOf(database: Database, task: string): Promise<number> {
+  const [row] = await database.query<{ losses: number }>(
+    "SELECT count(*)::int AS losses FROM autodev.losses WHERE task = $1",
+    [task],
+  );
+  return row?.losses ?? 0;
+}
+
+// ── agents ─────────────────────────────────────────────────────────────────────────────────────
+
+export interface AgentRow {
+  readonly agent: string;
+  readonly at_once: number | null;
+  readonly per_minute: number | null;
+  readonly dollars_a_day: string | null;
+  readonly limited_until: Date | null;
+  readonly reason: string | null;
+}
+
+export const listAgentRules = (database: Database): Promise<readonly AgentRow[]> =>
+  database.query<AgentRow>("SELECT * FROM autodev.agents ORDER BY agent");
+
+export const ruleOf = (row: AgentRow | undefined): AgentRule => ({
+  ...(row?.at_once != null && { atOnce: row.at_once }),
+  ...(row?.per_minute != null && { perMinute: row.per_minute }),
+  ...(row?.dollars_a_day != null && { dollarsADay: Number(row.dollars_a_day) }),
+  ...(row?.limited_until != null && { limitedUntil: row.limited_until.toISOString() }),
+  ...(row?.reason != null && { reason: row.reason }),
+});
+
+/** What its account has told us goes with it: people may know that there is something left again. */
+export const setAgentRule = (
+  database: Database,
+  agent: string,
+  rule: Pick<AgentRule, "atOnce" | "perMinute" | "dollarsADay">,
+): Promise<unknown> =>
+  database.query(
+    `INSERT INTO autodev.agents (agent, at_once, per_minute, dollars_a_day) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (agent) DO UPDATE SET at_once = $2, per_minute = $3, dollars_a_day = $4,
+       limited_until = NULL, reason = NULL`,
+    [agent, rule.atOnce ?? null, rule.perMinute ?? null, rule.dollarsADay ?? null],
+  );
+
+/** One of us has met a limit of its account: nobody else has to meet it too. The later one stands. */
+export const agentLimited = (
+  database: Database,
+  agent: string,
+  until: string,
+  reason: string,
+): Promise<unknown> =>
+  database.query(
+    `INSERT INTO autodev.agents (agent, limited_until, reason) VALUES ($1, $2, $3)
+     ON CONFLICT (agent) DO UPDATE SET limited_until = $2, reason = $3
+       WHERE agents.limited_until IS NULL OR agents.limited_until < EXCLUDED.limited_until`,
+    [agent, until, reason],
+  );
+
+/** A place for one attempt, taken in the same breath in which it is counted. */
+export async function takePlace<T extends { readonly is: string }>(
+  database: Database,
+  { agent, task, run }: { readonly agent: string; readonly task: string; readonly run: string },
+  judge: (rule: AgentRule, use: AgentUse, now: string) => T,
+): Promise<T | { readonly is: "admitted" }> {
+  return database.transaction(async (query) => {
+    // Two that count at once would both find the last place free.
+    await query("SELECT pg_advisory_xact_lock(hashtext('autodev agent ' || $1))", [agent]);
+    const [had] = await query<{ task: string }>(
+      "SELECT task FROM autodev.agent_uses WHERE task = $1",
+      [task],
+    );
+    if (had) return { is: "admitted" as const };
+    const [row] = await query<AgentRow>("SELECT * FROM autodev.agents WHERE agent = $1", [agent]);
+    const [use] = await query<{
+      under_way: string;
+      begun: Date[] | null;
+      today: string | null;
+      now: Date;
+      day_ends: Date;
+    }>(
+      `SELECT count(*) FILTER (WHERE ended_at IS NULL AND run IN
+           (SELECT id FROM autodev.runs WHERE is_open AND state = 'driving')) AS under_way,
+         array_agg(at ORDER BY at) FILTER (WHERE at > now() - interval '1 minute') AS begun,
+         sum(dollars) FILTER (WHERE at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC') AS today,
+         now() AS now,
+         (date_trunc('day', now() AT TIME ZONE 'UTC') + interval '1 day') AT TIME ZONE 'UTC' AS day_ends
+       FROM autodev.agent_uses WHERE agent = $1 AND at > now() - interval '7 days'`,
+      [agent],
+    );
+    const now = use?.now ?? new Date();
+    const judged = judge(
+      ruleOf(row),
+      {
+        underWay: Number(use?.under_way ?? 0),
+        begun: (use?.begun ?? []).map((at) => at.toISOString()),
+        dollarsToday: Number(use?.today ?? 0),
+        dayEnds: (use?.day_ends ?? now).toISOString(),
+      },
+      now.toISOString(),
+    );
+    if (judged.is === "admitted") {
+      await query("INSERT INTO autodev.agent_uses (task, agent, run) VALUES ($1, $2, $3)", [
+        task,
+        agent,
+        run,
+      ]);
+    }
+    return judged;
+  });
+}
+
+export const placeUsed = (
+  database: Database,
+  task: string,
+  used: { readonly tokens: number; readonly dollars: number; readonly ended: boolean },
+): Promise<unknown> =>
+  database.query(
+    `UPDATE autodev.agent_uses SET tokens = $2, dollars = $3,
+       ended_at = CASE WHEN $4 THEN COALESCE(ended_at, now()) ELSE ended_at END WHERE task = $1`,
+    [task, used.tokens, used.dollars, used.ended],
+  );
+
+/** Whatever became of it: its place is free. */
+export const leavePlace = (database: Database, task: string): Promise<unknown> =>
+  database.query(
+    "UPDATE autodev.agent_uses SET ended_at = COALESCE(ended_at, now()) WHERE task = $1",
+    [task],
+  );
+
+// ── news and transcripts ───────────────────────────────────────────────────────────────────────
+
+export const tellNews = (
+  database: Database,
+  run: string,
+  lines: readonly unknown[],
+): Promise<unknown> =>
+  database.query(
+    "INSERT INTO autodev.news (run, kind, news) SELECT $1, 'line', jsonb_array_elements($2::jsonb)",
+    [run, jsonbOf(lines)],
+  );
+
+export const newsAfter = (
+  database: Database,
+  run: string,
+  after: string,
+): Promise<readonly { readonly id: string; readonly news: unknown }[]> =>
+  database.query(
+    "SELECT id, news FROM autodev.news WHERE run = $1 AND id > $2 ORDER BY id LIMIT 500",
+    [run, after],
+  );
+
+/** What is told once, said to whoever is no longer there, or known of workers of yesterday. */
+export async function forgetOld(database: Database): Promise<void> {
+  // A piece at a time: after a while without anybody there is more than one statement gets through.
+  await database.query(
+    `DELETE FROM autodev.news WHERE id IN
+       (SELECT id FROM autodev.news WHERE at < now() - interval '1 hour' LIMIT 50000)`,
+  );
+  await database.query(
+    "DELETE FROM autodev.workers WHERE state IN ('gone', 'lost') AND beat_at < now() - interval '1 day'",
+  );
+  await database.query(
+    "DELETE FROM autodev.messages m USING autodev.runs r WHERE r.id = m.run AND NOT r.is_open",
+  );
+}
+
+/** Over for a day: what the engine keeps of their tasks nobody asks for again. Their history stays. */
+export async function runsToForget(database: Database): Promise<readonly string[]> {
+  const rows = await database.query<{ id: string }>(
+    `SELECT id FROM autodev.runs WHERE NOT is_open AND NOT forgotten
+       AND updated_at < now() - interval '1 day' ORDER BY created_at LIMIT 20`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function runsForgotten(database: Database, ids: readonly string[]): Promise<void> {
+  await database.query("DELETE FROM autodev.losses WHERE split_part(task, '/', 1) = ANY($1)", [
+    ids,
+  ]);
+  await database.query("UPDATE autodev.runs SET forgotten = true WHERE id = ANY($1)", [ids]);
+}
+
+/** `part`: what was done then; each may have been done on another machine. */
+export const keepTranscript = (
+  database: Database,
+  of: {
+    readonly run: string;
+    readonly phase: string;
+    readonly attempt: number;
+    readonly part: string;
+  },
+  kept: { readonly reference: string; readonly bytes: number },
+): Promise<unknown> =>
+  database.query(
+    `INSERT INTO autodev.transcripts (run, phase, attempt, part, reference, bytes) VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (run, phase, attempt, part) DO UPDATE SET reference = $5, bytes = $6`,
+    [of.run, of.phase, of.attempt, of.part, kept.reference, kept.bytes],
+  );
+
+export interface TranscriptRow {
+  readonly phase: string;
+  readonly attempt: number;
+  readonly part: string;
+  readonly reference: string;
+  readonly bytes: string;
+}
+
+export const transcriptsOf = (
+  database: Database,
+  run: string,
+  phase: string | undefined,
+): Promise<readonly TranscriptRow[]> =>
+  database.query(
+    `SELECT phase, attempt, part, reference, bytes FROM autodev.transcripts
+     WHERE run = $1 AND ($2::text IS NULL OR phase = $2) ORDER BY phase, attempt, part DESC`,
+    [run, phase ?? null],
+  );

@@ -1,0 +1,64 @@
+/** Somebody wants a run to go on: it is put where whoever can take it looks. */
+import { chooseLane, whyNobody } from "../../core/fleet/capabilities.ts";
+import type { Database } from "../../stores/postgres/database.ts";
+import { type Carrier, driveName, flowName } from "./carrier.ts";
+import { liveWorkers, runNamed, runWaits, wantDriven } from "./rows.ts";
+
+interface Wanting {
+  readonly database: Database;
+  readonly carrier: Carrier;
+  readonly version: string;
+}
+
+export async function wantRun(
+  fleet: Wanting,
+  id: string,
+  by: Parameters<typeof wantDriven>[3] = {},
+): Promise<void> {
+  const wanted = await wantDriven(fleet.database, id, fleet.version, by);
+  if (wanted !== undefined) await enqueueWanted(fleet, id, wanted);
+}
+
+/**
+ * A run of a plan is driven by anybody: its work is done by others. A flow works where it is driven,
+ * so it goes where its agent is; as long as nobody has one it waits, and is asked for again.
+ */
+export async function enqueueWanted(
+  { database, carrier }: Wanting,
+  id: string,
+  wanted: number,
+): Promise<void> {
+  const row = await runNamed(database, id);
+  if (!row) return;
+  const mark = String(wanted);
+  const { version } = row;
+  if (row.kind === "plan") return carrier.enqueueDrive(id, mark, version);
+  const { needs } = row.submitted;
+  const workers = await liveWorkers(database);
+  const lane = chooseLane(workers, { needs, version }, await carrier.load());
+  await runWaits(database, id, lane ? null : `${whyNobody(workers, needs)}: waiting for one`);
+  if (lane !== undefined) await carrier.enqueueFlow(id, mark, { lane, version });
+}
+
+/** Wanted for a while, and nobody is at it: nobody was told, or whoever took it came to nothing. */
+export async function wantAgain(fleet: Wanting, id: string, wanted: number): Promise<void> {
+  const row = await runNamed(fleet.database, id);
+  if (!row) return;
+  const name = (row.kind === "plan" ? driveName : flowName)(id, String(wanted));
+  if ((await fleet.carrier.settled(name)) === undefined) await enqueueWanted(fleet, id, wanted);
+  else await wantRun(fleet, id);
+}
+
+/** A flow that was left in a lane in which nobody works any more goes to another. */
+export async function moveFlows({ database, carrier }: Wanting): Promise<void> {
+  const flows = await carrier.waitingFlows();
+  if (flows.length === 0) return;
+  const workers = await liveWorkers(database);
+  for (const { id, run, lane } of flows) {
+    if (workers.some((worker) => worker.lane === lane)) continue;
+    const row = await runNamed(database, run);
+    const needs = row?.submitted.needs ?? [];
+    const to = row && chooseLane(workers, { needs, version: row.version }, await carrier.load());
+    if (to !== undefined) await carrier.moveTo(id, to);
+  }
+}

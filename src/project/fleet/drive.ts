@@ -1,0 +1,441 @@
+/**
+ * A run is driven from where it stands to its next rest, by whichever worker has it now. Everything
+ * that matters is in its history: whoever takes over reads that, asks for the same tasks, and goes on.
+ */
+import {
+  bringCommits,
+  type CloneOrder,
+  cloneRun,
+  followTarget,
+  healClone,
+  namesOf,
+  tidyRemote,
+} from "../../activities/clone-run.ts";
+import { eventsOf, type Held, hold, type Project } from "../../activities/hold.ts";
+import { joinRun } from "../../activities/join-run.ts";
+import type { Ask } from "../../activities/open-flow.ts";
+import { type BuildOptions, intend } from "../../activities/start-run.ts";
+import type { RecordedEvent } from "../../core/event.ts";
+import { currentRun, evolve, nothingYet, openDecisions } from "../../core/evolve.ts";
+import { type Failure, type Result, succeed } from "../../core/failure.ts";
+import type { RunState } from "../../core/fleet/told.ts";
+import { isComplete, type PlanRun } from "../../core/plan/progress.ts";
+import type { RunNews } from "../../core/plan/run-news.ts";
+import { drive } from "../../engines/drive.ts";
+import { type Dispatching, dispatching } from "../../engines/postgres/dispatch.ts";
+import {
+  type DriveRest,
+  isPaused,
+  type RunProgress,
+  type RunRow,
+  retryTaken,
+  runDriving,
+  runNamed,
+  runRests,
+  tellNews,
+  tellRun,
+} from "../../engines/postgres/rows.ts";
+import { wantRun } from "../../engines/postgres/want.ts";
+import type { DriveContext } from "../../engines/postgres/worker.ts";
+import { openGit } from "../../git/call.ts";
+import { findRepository } from "../../git.ts";
+import { every } from "../../stores/postgres/every.ts";
+import { openPostgresStore, type PostgresStore } from "../../stores/postgres.ts";
+import { type Built, buildHeld } from "../build.ts";
+import { openProject, realWorld } from "../open.ts";
+import type { Fleet } from "./connect.ts";
+import { isTakenOver, restRefused, troubleOf } from "./refusal.ts";
+import { accountOf, needsOf } from "./submit.ts";
+
+/** Where a worker keeps its clones, and how it tells the time. */
+export interface WorkPlace {
+  readonly folder: string;
+  readonly leaseMs: number;
+  now(): string;
+}
+
+/** Phases at once where nobody has said: as many as the workers have places for, within reason. */
+const usualJobs = 16;
+
+/** Says how it ended, for whoever looks into the engine's own tables. */
+export async function driveRun(
+  fleet: Fleet,
+  place: WorkPlace,
+  id: string,
+  at: DriveContext,
+): Promise<string> {
+  // Two of one run would share a clone; what is wanted meanwhile the first one sees.
+  if (driving.has(id)) return "driven here already";
+  driving.add(id);
+  try {
+    for (;;) {
+      const row = await runNamed(fleet.database, id);
+      const order = row?.submitted.order;
+      if (!row?.is_open || !order) return "over";
+      if (row.wanted === row.driven) return "at rest";
+      const rested = await driveOnce(fleet, place, { ...row, order }, at);
+      if (rested !== "again") return rested;
+    }
+  } finally {
+    driving.delete(id);
+  }
+}
+
+const driving = new Set<string>();
+
+type Ordered = RunRow & { readonly order: CloneOrder };
+
+async function driveOnce(
+  fleet: Fleet,
+  place: WorkPlace,
+  row: Ordered,
+  at: DriveContext,
+): Promise<string> {
+  const opened = await openSeat(fleet, place, row);
+  if (!opened.ok) return refuse(fleet, row, place.now(), opened.failure);
+  const { project, store } = opened.value;
+  const held = await holdSoon(project, place.leaseMs);
+  if (!held.ok) {
+    // Somebody drives it, and will see that more is wanted.
+    if (held.failure.code === "locked") return "driven by somebody else";
+    return refuse(fleet, row, place.now(), held.failure);
+  }
+  const came = await driveHeld(fleet, row, { ...opened.value, held: held.value }, at).catch(
+    (error: unknown): Came => ({ refused: troubleOf(error, fleet.database.shown) }),
+  );
+  if (typeof came !== "string" && "refused" in came) await healClone(project.root, came.refused);
+  const asking = openDecisions(held.value.state);
+  const { epoch } = store;
+  await held.value.release();
+  if (came === "handed over") {
+    // Also by one that was taken for dead: others take over only a drive that had not ended by then.
+    await wantRun(fleet, row.id, { handedOver: { epoch } });
+    return came;
+  }
+  if (came === "again") return came;
+  return "refused" in came
+    ? refuse(fleet, { ...row, epoch, asking }, place.now(), came.refused)
+    : rest(fleet, row, { epoch, asking, awaits: idsOf(asking), ...came });
+}
+
+export const idsOf = (asking: RunRow["asking"]): string[] => asking.map(({ id }) => id);
+
+type Came = Rest | { readonly refused: Failure } | "handed over" | "again";
+
+async function driveHeld(
+  fleet: Fleet,
+  row: Ordered,
+  seat: Seat & { readonly held: Held },
+  at: DriveContext,
+): Promise<Came> {
+  const { database } = fleet;
+  const { project, store, held } = seat;
+  if (await isPaused(database, row.id)) {
+    return { state: "paused", outcome: { how: "paused" } };
+  }
+  const brought = await bringWhatLanded(project, row);
+  if (!brought.ok) return { refused: brought.failure };
+  const ended = currentRun(held.state);
+  // Whoever drove it to its end was killed before he could say so here.
+  if (ended?.ended === "complete") return restAfter(ended, {});
+  const { epoch } = store;
+  if (!(await runDriving(database, { id: row.id, epoch }))) return "again";
+  const unfollow = store.follow(followMs);
+  try {
+    const pause = watchPause(fleet, row.id);
+    const built = await carry(fleet, row, { ...seat, epoch, handOver: at.handOver, pause });
+    if (!built.ok) return at.handOver.aborted ? "handed over" : { refused: built.failure };
+    return restAfter(built.value.run, built.value, pause.hasEnded());
+  } finally {
+    unfollow();
+  }
+}
+
+const followMs = 500;
+
+interface Seat {
+  readonly project: Project;
+  readonly store: SeatStore;
+  readonly options: BuildOptions;
+}
+
+/** Of a run that is to be driven here. */
+export interface SeatStore extends PostgresStore {
+  /** Under which we hold it, once we do. */
+  readonly epoch: number;
+}
+
+/** `ready`: what is done as soon as it is held, before anything is looked at. */
+export function seatStore(
+  store: PostgresStore,
+  ready: () => Promise<Result<void>> = async () => succeed(undefined),
+): SeatStore {
+  let epoch = 0;
+  return {
+    ...store,
+    get epoch() {
+      return epoch;
+    },
+    async open(holder) {
+      const session = await store.open(holder);
+      if (!session.ok) return session;
+      epoch = session.value.epoch;
+      const isReady = await ready();
+      if (isReady.ok) return session;
+      await session.value.release();
+      return isReady;
+    },
+  };
+}
+
+/** A clone with everything that the run has come to, and its history. */
+async function openSeat(
+  { database }: Fleet,
+  place: WorkPlace,
+  { id, order, submitted, remote }: Ordered,
+): Promise<Result<Seat>> {
+  const root = await cloneRun(place.folder, order, "drive");
+  if (!root.ok) return root;
+  const opened = await openPostgresStore({ database, run: id, leaseMs: place.leaseMs });
+  if (!opened.ok) return opened;
+  const store = seatStore(opened.value);
+  const world = { ...realWorld, now: place.now };
+  const project = { ...openProject(root.value, world), store, known: remote };
+  const { trust: trustSha256, options } = submitted;
+  return succeed({
+    project,
+    store,
+    options: {
+      ...options,
+      jobs: options.jobs ?? usualJobs,
+      // What is waited for is waited for by nobody: it is driven on when its time has come.
+      wait: false,
+      ...(trustSha256 !== undefined && { trustSha256 }),
+    },
+  });
+}
+
+/** What others have made since, once it is ours: the clone is nobody else's then. */
+async function bringWhatLanded(
+  { root, store, repository }: Project,
+  { remote, target }: Ordered,
+): Promise<Result<void>> {
+  const reading = store.read();
+  if (!reading.ok) return reading;
+  const run = currentRun(reading.value.after.flatMap(eventsOf).reduce(evolve, nothingYet));
+  if (!run || !repository) return succeed(undefined);
+  const git = openGit({ ...repository, workTree: root });
+  const followed = await followTarget(git, { url: remote }, run.target || target);
+  if (!followed.ok) return followed;
+  const tip = { commit: run.tip, names: namesOf(run, run.tip) };
+  const brought = await bringCommits(git, { url: remote }, [tip]);
+  await git.end();
+  return brought;
+}
+
+/** Whoever had it may have died a moment ago: its lease runs out. */
+export async function holdSoon(project: Project, leaseMs: number): Promise<Result<Held>> {
+  const until = performance.now() + leaseMs + 2000;
+  for (;;) {
+    const held = await hold(project, "autodev worker");
+    if (held.ok || held.failure.code !== "locked" || performance.now() > until) return held;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+interface Pause {
+  /** As far as we know, for whoever wants to begin something now. */
+  isOn(): boolean;
+  /** Whoever last wanted to begin something was kept from it. */
+  hasEnded(): boolean;
+  end(): void;
+}
+
+export function watchPause({ database }: Fleet, id: string): Pause {
+  let [isOn, hasEnded] = [false, false];
+  const { end } = every(lookEveryMs, async () => {
+    isOn = await isPaused(database, id);
+  });
+  return { isOn: () => (hasEnded = isOn), hasEnded: () => hasEnded, end };
+}
+
+async function carry(
+  fleet: Fleet,
+  row: Ordered,
+  at: Seat & {
+    readonly held: Held;
+    readonly epoch: number;
+    readonly handOver: AbortSignal;
+    readonly pause: Pause;
+  },
+): Promise<Result<Built>> {
+  const { database } = fleet;
+  const { project, held, options, epoch, handOver, pause } = at;
+  const intended = intend(project.root, project.root, options);
+  if (!intended.ok) return intended;
+  const hands = dispatching({
+    database,
+    carrier: fleet.carrier,
+    run: row.id,
+    remote: row.remote,
+    rests: () => restsIn(project),
+    epoch,
+    handOver,
+    version: fleet.version,
+    needs: row.submitted.needs,
+    needsOf: (agent) => needsOf(agent, intended.value.settings),
+    accountOf: (agent) => accountOf(agent, intended.value.settings),
+    // What is under way comes to its end, and nothing begins.
+    limits: () => (pause.isOn() ? { finishing: true } : {}),
+  });
+  const news = newsFor(fleet, row.id);
+  const never = new AbortController().signal;
+  try {
+    const built = await buildHeld(
+      project,
+      held,
+      { ...intended.value, mode: currentRun(held.state)?.mode ?? intended.value.mode },
+      options,
+      {
+        ask: askElsewhere(fleet, row.id, held, hands),
+        askTrust: async () => succeed(undefined),
+        by: `autodev worker`,
+        signal: never,
+        killNow: never,
+        onEvent: (event, run) => void tellProgress(fleet, event, run),
+        onNews: news.add,
+        notices: { terminal: undefined },
+      },
+      { open: joinRun("drives"), drive: (site) => drive(site, hands) },
+    );
+    // Asked for once: the next drive does not try it again.
+    if (options.retry) await retryTaken(database, row.id);
+    if (built.ok && built.value.run.ended === "complete")
+      await tidyAfter(project.root, row.remote, built.value.run);
+    return built;
+  } finally {
+    pause.end();
+    await hands.end();
+    await news.end();
+  }
+}
+
+async function tidyAfter(root: string, url: string, run: PlanRun): Promise<void> {
+  const repository = findRepository(root);
+  if (!repository) return;
+  const git = openGit({ ...repository, workTree: repository.root });
+  await tidyRemote(git, { url }, run);
+  await git.end();
+}
+
+const lookEveryMs = 1000;
+
+/** By its history, so that whoever takes over counts the same. */
+function restsIn({ store }: Project): number {
+  const reading = store.read();
+  const events = reading.ok ? reading.value.after.flatMap(({ events }) => events) : [];
+  return events.filter(({ type }) => type === "run-resumed").length;
+}
+
+/** People answer from wherever they are; as long as others are at work, the answer is waited for. */
+const askElsewhere =
+  ({ database }: Fleet, id: string, held: Held, hands: Dispatching): Ask =>
+  async (_decision, answered) => {
+    await tellRun(database, id, { asking: openDecisions(held.state) });
+    for (;;) {
+      const answer = answered();
+      if (answer) return succeed(answer.key);
+      if (hands.underWay() === 0) return succeed(undefined);
+      await new Promise((resolve) => setTimeout(resolve, followMs));
+    }
+  };
+
+const progressOf = (run: PlanRun): RunProgress => ({
+  phases: run.phases.length,
+  complete: run.phases.filter(isComplete).length,
+  underWay: run.readiness.active.flatMap((at) => run.phases[at]?.id ?? []),
+});
+
+const shows = new Set(["attempt-started", "phase-landed", "attempt-failed", "run-ended"]);
+
+async function tellProgress(
+  { database }: Fleet,
+  event: RecordedEvent,
+  run: PlanRun,
+): Promise<void> {
+  if (!shows.has(event.type)) return;
+  await tellRun(database, run.id, { progress: progressOf(run) }).catch(() => {});
+}
+
+/** Lines for whoever watches: a few at a time, and none is waited for. */
+export function newsFor(
+  { database }: Fleet,
+  run: string,
+): { add(news: RunNews): void; end(): Promise<void> } {
+  let waiting: RunNews[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const some = waiting.slice(-mostNews);
+    waiting = [];
+    if (some.length > 0) await tellNews(database, run, some).catch(() => {});
+  };
+  return {
+    add(news) {
+      if ("opened" in news) return;
+      waiting.push(news);
+      if (waiting.length > 4 * mostNews) waiting = waiting.slice(-mostNews);
+      timer ??= setTimeout(() => void flush(), newsMs).unref();
+    },
+    end: flush,
+  };
+}
+
+const newsMs = 400;
+const mostNews = 50;
+
+// ── at rest ────────────────────────────────────────────────────────────────────────────────────
+
+/** Where nothing else is said, it is as the row has it. */
+type Rest = Partial<DriveRest> & Pick<DriveRest, "state" | "outcome">;
+
+async function rest({ database }: Fleet, row: RunRow, how: Rest): Promise<string> {
+  const { asking, progress, epoch, wanted: driven } = row;
+  const rests = await runRests(database, row.id, { driven, epoch, asking, progress, ...how });
+  if (rests === "held") return "driven by somebody else";
+  return rests === "rests" ? how.outcome.how : "again";
+}
+
+/** What people have stopped, or what came to its own end first, does not go on with the others. */
+function restAfter(
+  run: PlanRun,
+  { said = [], asking = [] }: Partial<Pick<Built, "said" | "asking">>,
+  isPaused = false,
+): Rest {
+  const how = run.ended ?? "complete";
+  const until = how === "parked" ? run.parkedUntil : undefined;
+  // No decision, for nobody's answer grants trust: it is with whoever submits.
+  const failure = asking.find(({ code }) => code === "untrusted");
+  return {
+    state: isPaused && how === "stopped" ? "paused" : stateAfter(how),
+    outcome: {
+      how,
+      said: [...said],
+      ...(until !== undefined && { until }),
+      ...(failure && { failure }),
+    },
+    progress: progressOf(run),
+    isStopped: how === "interrupted",
+  };
+}
+
+function stateAfter(how: NonNullable<PlanRun["ended"]> | "complete"): RunState {
+  if (how === "complete") return "over";
+  return how === "asking" || how === "parked" ? how : "halted";
+}
+
+async function refuse(fleet: Fleet, row: RunRow, now: string, failure: Failure): Promise<string> {
+  if (isTakenOver(failure)) return "taken over";
+  return rest(fleet, row, restRefused(row.outcome, failure, now));
+}

@@ -4,6 +4,7 @@
  *
  *   node canonical.cjs <root>            does what is left of the twelve, `ack <n>` after each
  *   node canonical.cjs <root> --verify   prints what the store holds and whether it is sound
+ *   node canonical.cjs <root> --mend     the same, goes on to the end, and prints it once more
  */
 import { writeSync } from "node:fs";
 import { decisionId } from "../src/core/decision.ts";
@@ -115,12 +116,14 @@ export async function perform(
   project: Project,
   acknowledge: (n: number) => void,
 ): Promise<Result<void>> {
-  let { done } = progressOf(project);
+  let done = 0;
   // Also when nothing is left to record: opening puts right what a fault left of the files.
   for (let first = true; first || done < transitions.length; first = false) {
     const held = await hold(project, "canonical run");
     if (!held.ok) return held;
-    done = progressOf(project).done;
+    const whole = project.store.read({ whole: true });
+    if (!whole.ok) return whole;
+    done = progressOf(project, whole).done;
     const until = done < secondSessionFrom ? secondSessionFrom : transitions.length;
     for (; done < until; done++) {
       const recorded = await one(project, held.value, done);
@@ -147,6 +150,7 @@ async function one(project: Project, held: Held, n: number): Promise<Result<unkn
 /** The snapshot, the whole journal and the file must tell one story. */
 export function verify(project: Project): {
   transitions: number;
+  doubled: number;
   problems: string[];
   position: string;
 } {
@@ -171,10 +175,22 @@ export function verify(project: Project): {
     const file = renderedStateFile(folded);
     position = JSON.stringify({ ...folded, file: file?.text });
   }
-  return { transitions: done, problems, position };
+  const doubled = whole.ok ? doubledIn(whole.value.after.map(({ events }) => typesOf(events))) : 0;
+  return { transitions: done, doubled, problems, position };
 }
 
-async function main(root: string, verifying: boolean): Promise<number> {
+/** How many are there more often than the run has them. */
+function doubledIn(found: readonly string[]): number {
+  const wanted = transitions.map(typesOf);
+  const times = (list: readonly string[], type: string): number =>
+    list.filter((each) => each === type).length;
+  return [...new Set(found)].reduce(
+    (sum, type) => sum + Math.max(0, times(found, type) - Math.max(1, times(wanted, type))),
+    0,
+  );
+}
+
+async function main(root: string, flag: string | undefined): Promise<number> {
   let clock = Date.parse(at);
   const project = openProject(root, {
     now: () => new Date(clock).toISOString(),
@@ -183,11 +199,18 @@ async function main(root: string, verifying: boolean): Promise<number> {
     showEvery: 0,
     holder: (command) => ({ pid: process.pid, host: "torture", since: at, command }),
   });
-  if (verifying) {
+  if (flag === "--verify") {
     writeSync(1, `${JSON.stringify(verify(project))}\n`);
     return 0;
   }
   clock += 1000;
+  if (flag === "--mend") {
+    const found = verify(project);
+    const went = await perform(project, () => {});
+    const refused = went.ok ? undefined : went.failure.message;
+    writeSync(1, `${JSON.stringify({ found, refused, end: verify(project) })}\n`);
+    return 0;
+  }
   const performed = await perform(project, (n) => writeSync(1, `ack ${n}\n`));
   if (performed.ok) return 0;
   writeSync(2, `${performed.failure.code}: ${performed.failure.message}\n`);
@@ -196,7 +219,7 @@ async function main(root: string, verifying: boolean): Promise<number> {
 
 const [root, flag] = process.argv.slice(2);
 if (root && process.argv[1]?.includes("canonical-run")) {
-  void main(root, flag === "--verify").then((code) => {
+  void main(root, flag).then((code) => {
     process.exitCode = code;
   });
 }

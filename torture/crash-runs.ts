@@ -42,11 +42,11 @@ import {
 export const crashRuns: Row = {
   name: "crash-runs",
   promise: "a run that is killed and resumed ends exactly like one that was never disturbed",
-  budgetSeconds: { ci: 75, full: 900 },
+  budgetSeconds: { ci: 45, full: 900 },
   run: (context) => crash(context),
 };
 
-const momentsByTier = { ci: 40, full: 200 };
+const momentsByTier = { ci: 5, full: 100 };
 /** In the full tier, on top. */
 const momentsOnProject = 10;
 

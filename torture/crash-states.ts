@@ -26,7 +26,7 @@ const wanted = { ci: 10_000, full: 1_000_000 };
 export const crashStates: Row = {
   name: "crash-states",
   promise: "whatever a power cut leaves of unsynced writes, no acknowledged transition is lost",
-  budgetSeconds: { ci: 45, full: 1800 },
+  budgetSeconds: { ci: 30, full: 1800 },
   run: (context) => enumerate(context, wanted[context.tier]),
 };
 
@@ -43,12 +43,15 @@ export async function enumerate(
   subject: Subject = { createFileStore, perform, verify },
 ): Promise<Outcome> {
   const tape = await recordTape(subject);
-  const draw = randomFrom(context.seed);
   const seen = new Set<string>();
   const failures: string[] = [];
   const figures = { operations: tape.operations.length, states: 0, resumed: 0, bad: 0 };
 
-  const examine = async (moment: number, choices: readonly Choice[]): Promise<void> => {
+  const examine = async (
+    moment: number,
+    choices: readonly Choice[],
+    name = String(moment),
+  ): Promise<void> => {
     const tree = treeAfter(tape, moment, choices);
     const key = fingerprintOf(tree);
     if (seen.has(key)) return;
@@ -62,7 +65,7 @@ export async function enumerate(
     figures.bad++;
     const last = tape.operations[moment - 1]?.is ?? "the start";
     failures.push(
-      `power cut after operation ${moment} (${last}): ${problem}; ${again(context, "crash-states", String(moment))}`,
+      `power cut after operation ${moment} (${last}): ${problem}; ${again(context, "crash-states", name)}`,
     );
   };
 
@@ -74,11 +77,24 @@ export async function enumerate(
       if ((index + context.seed) % share === 0) await examine(moment, choices);
     }
   }
-  if (context.onlyCase !== undefined) return judged(figures, failures);
-  // What is left of the number is drawn at random, among the moments with the most in the air.
+  // The moments with the most in the air; each state from numbers of its own, so that it can be drawn alone.
+  const moments = tape.operations.map((_, at) => at + 1);
+  const deep = moments.filter(
+    (moment) => pendingAt(tape, moment).filter(({ bytes }) => bytes > 0).length >= 4,
+  );
+  const examineDrawn = async (number: number): Promise<void> => {
+    const draw = randomFrom(context.seed, number);
+    const moment = deep[draw.below(deep.length)] ?? 0;
+    await examine(moment, randomChoices(tape, moment, draw), `drawn-${number}`);
+  };
+  if (context.onlyCase !== undefined) {
+    const [, drawn] = /^drawn-(\d+)$/.exec(context.onlyCase) ?? [];
+    if (drawn !== undefined) await examineDrawn(Number(drawn));
+    return judged(figures, failures);
+  }
+  // What is left of the number is drawn at random.
   for (let tries = 0; figures.states < count && tries < count * 4 && figures.bad < 5; tries++) {
-    const moment = draw.below(tape.operations.length + 1);
-    await examine(moment, randomChoices(tape, moment, draw));
+    await examineDrawn(tries);
   }
   if (figures.bad === 0 && figures.states < count) {
     failures.push(`only ${figures.states} distinct states were found, ${count} were wanted`);
@@ -245,12 +261,22 @@ function* everyCut(pending: readonly Pending[], done: Choice[]): Generator<Choic
   }
 }
 
-const randomChoices = (tape: Tape, moment: number, draw: Random): Choice[] =>
-  pendingAt(tape, moment).map(({ bytes }) => {
-    if (draw.chance(0.4)) return whole;
-    if (bytes === 0 || draw.chance(0.3)) return absent;
+/** How likely a change of names, and a write, is to have arrived whole. */
+const harsh = { names: 0.4, writes: 0.4 };
+const torn = { names: 0.95, writes: 0.1 };
+const mixed = { names: 0.85, writes: 0.25 };
+const weathers = [harsh, torn, torn, mixed];
+
+/** Where most names are lost little is left to differ in: so most states lose few of them, and tear what was written. */
+function randomChoices(tape: Tape, moment: number, draw: Random): Choice[] {
+  const { names, writes } = weathers[draw.below(weathers.length)] ?? harsh;
+  return pendingAt(tape, moment).map(({ bytes }) => {
+    if (bytes === 0) return draw.chance(names) ? whole : absent;
+    if (draw.chance(writes)) return whole;
+    if (draw.chance(0.1)) return absent;
     return { keep: draw.below(bytes), zeros: draw.chance(0.5) };
   });
+}
 
 function treeAfter(tape: Tape, moment: number, choices: readonly Choice[]): Tree {
   const pending = pendingAt(tape, moment);

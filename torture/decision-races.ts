@@ -18,13 +18,13 @@ import {
   randomFrom,
 } from "./rig.ts";
 
-const races = { ci: 20, full: 300 };
+const races = { ci: 8, full: 300 };
 const people = 6;
 
 export const decisionRaces: Row = {
   name: "decision-races",
   promise: "the first answer to a decision stands, for everybody and for ever",
-  budgetSeconds: { ci: 30, full: 300 },
+  budgetSeconds: { ci: 10, full: 300 },
   run: (context) => raceAnswers(context, { races: races[context.tier] }),
 };
 

@@ -80,7 +80,7 @@ interface Place {
   readonly decisions: readonly { readonly id: string }[];
 }
 
-interface Story {
+export interface Story {
   readonly name: string;
   /** What is in the repository before. */
   prepare(site: Site): void;
@@ -153,7 +153,12 @@ interface Project {
 }
 
 /** The agent without a model that the tests of flows have, a little slower: there is more to hit. */
-async function makeProject(program: string, folder: string, story: Story): Promise<Project> {
+export async function makeProject(
+  program: string,
+  folder: string,
+  story: Story,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Project> {
   const root = repositoryRoot();
   const site = siteAt(folder);
   await makeRepository(site.repo);
@@ -179,6 +184,7 @@ async function makeProject(program: string, folder: string, story: Story): Promi
     FLOW_AGENT_SKILLS: path.join(root, "skills"),
     FLOW_AGENT_MEMORY: memory,
     FLOW_AGENT_DO: JSON.stringify(slow),
+    ...more,
   };
   const autodevIn = (cwd: string, args: readonly string[]): Promise<Ran> =>
     run([process.execPath, program, ...args], { cwd, env, timeoutMs: 300_000 });
@@ -243,7 +249,7 @@ async function hashesToTrust(
 /** So many lives that none of them can have failed to come further. */
 const mostLives = 400;
 
-async function liveAndDie(
+export async function liveAndDie(
   project: Project,
   story: Story,
   random: Random,
@@ -287,7 +293,7 @@ interface End {
   readonly sessions: number;
 }
 
-async function endOf({ site, autodev }: Project, { rounds }: Story): Promise<End> {
+export async function endOf({ site, autodev }: Project, { rounds }: Story): Promise<End> {
   const lines = (text: string): string[] => text.split("\n").filter(Boolean);
   const log = await autodev("log", "--json");
   const events = lines(log.stdout).map(
@@ -325,7 +331,7 @@ function withReport(site: Site, line: string): string {
 }
 
 /** However many sessions it took. */
-function differences(end: End, wanted: End): string[] {
+export function differences(end: End, wanted: End): string[] {
   const compared = ["documents", "commits", "questions", "askedTwice", "uncommitted"] as const;
   return compared.flatMap((what) => {
     const [is, should] = [end[what], wanted[what]];

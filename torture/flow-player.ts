@@ -246,7 +246,7 @@ const allFacts = [
   ]),
 ];
 
-function beginning(random: Random): Beginning {
+export function beginning(random: Random): Beginning {
   const way = oneOf(random, ways);
   const facts = random.chance(0.5) ? [] : way.slice(0, random.below(way.length + 1));
   if (random.chance(0.15)) facts.push(oneOf(random, allFacts));
@@ -287,7 +287,7 @@ const ends: readonly AgentEnd[] = [
 /** `failing`: nothing succeeds for long, and people try again. */
 type Mood = "mixed" | "failing";
 
-function nextAction(random: Random, model: FlowModel, mood: Mood): Action {
+export function nextAction(random: Random, model: FlowModel, mood: Mood): Action {
   const { rest, place } = model;
   if (mood === "failing" && random.chance(0.9)) {
     if (rest === "working") return { do: "fail" };
@@ -484,7 +484,8 @@ function calmly({ begins, actions }: History): History {
   return { begins, actions: calm.map(undying) };
 }
 
-if (!isMainThread && parentPort) {
+// Whoever plays histories of his own in a thread has other work for it.
+if (!isMainThread && parentPort && "length" in (workerData as object)) {
   const port = parentPort;
   void playShare(workerData as Share).then((found) => port.postMessage(found));
 }

@@ -57,6 +57,25 @@ const stateFile = "_docs/_autodev_state.md";
 class Died extends Error {}
 class Asking extends Error {}
 
+/** Words of others, which nothing may follow from; a history is the same whatever they are. */
+export interface FlowWords {
+  /** In every document that no condition of a flow looks into. */
+  readonly document: string;
+  /** Who answers, as he calls himself. */
+  readonly by: string;
+  /** Where an agent says it is, in its own words. */
+  readonly detail: string;
+  /** What an agent's end is, once it has been said in words. */
+  said(end: SkillEnd, work: SkillWork): Promise<SkillEnd>;
+}
+
+const plainWords: FlowWords = {
+  document: "Words.\n",
+  by: "somebody",
+  detail: "",
+  said: async (end) => end,
+};
+
 /** An agent at work, until the history says how it ends. */
 interface AtWork {
   readonly work: SkillWork;
@@ -73,6 +92,7 @@ export class FlowWorld {
   state: ProjectState = nothingYet;
   private facts: ReadonlySet<string>;
   private readonly root: Beginning;
+  private readonly words: FlowWords;
   private hours = 0;
   private file: string | undefined;
   private gitMoved = false;
@@ -85,8 +105,9 @@ export class FlowWorld {
   private left = Infinity;
   private limits = { begun: 0, through: false, decides: false, waits: false, stopping: false };
 
-  constructor(root: Beginning) {
+  constructor(root: Beginning, words: FlowWords = plainWords) {
     this.root = root;
+    this.words = words;
     this.facts = new Set(root.facts);
   }
 
@@ -99,6 +120,21 @@ export class FlowWorld {
 
   get documents(): string {
     return [...this.facts].sort().join(" ");
+  }
+
+  /** The state file as it lies there; absent: there is none. */
+  get shown(): string | undefined {
+    return this.file;
+  }
+
+  /** Whether these bytes were ever ours. */
+  wasShown(text: string): boolean {
+    return this.renderings.has(text);
+  }
+
+  /** What git has put there: another file, other documents; HEAD has moved. */
+  receive(file: string | undefined, documents: readonly string[]): void {
+    [this.file, this.facts, this.gitMoved] = [file, new Set(documents), true];
   }
 
   /** What is put on record by it, in the model's words; `died`: the process was killed. */
@@ -175,7 +211,10 @@ export class FlowWorld {
         const phase = flow.subStep.phase + 1;
         try {
           this.record([
-            { type: "sub-step-reported", subStep: { phase, name: `part-${phase}`, detail: "" } },
+            {
+              type: "sub-step-reported",
+              subStep: { phase, name: `part-${phase}`, detail: this.words.detail },
+            },
           ]);
         } catch (error) {
           atWork.abandon();
@@ -329,7 +368,7 @@ export class FlowWorld {
   }
 
   private answer(key: string): { key: string; by: string; at: string } {
-    return { key, by: "somebody", at: this.now };
+    return { key, by: this.words.by, at: this.now };
   }
 
   /** What a person types beside `autodev`; false: it rests on that. */
@@ -412,7 +451,10 @@ export class FlowWorld {
       flow: definition,
       step: atWork.work.step,
       session: atWork.work.session,
-      end: endOf(action.do, atWork.work, reports, iso(this.hours + 1)),
+      end: await this.words.said(
+        endOf(action.do, atWork.work, reports, iso(this.hours + 1)),
+        atWork.work,
+      ),
       unmet: [],
       strayed: action.do === "stray" ? ["src/a.ts was changed"] : [],
       survey: this.survey(),
@@ -514,6 +556,20 @@ export class FlowWorld {
   }
 
   private look(): { here: Whereabouts; check: Check | undefined } {
+    const found = this.glance();
+    if (!found.ok) throw new Error(found.failure.message);
+    const here = found.value;
+    const flow = flowNamed(here.state.flow);
+    const isOut = here.verdict.is === "nothing" || here.verdict.is === "to-adopt";
+    const check =
+      isOut || !flow || here.state.step === "done"
+        ? undefined
+        : crossCheck(flow, here.state, this.state.course, this.survey());
+    return { here, check };
+  }
+
+  /** What is found there, and whom we believe; refused: it cannot be read. */
+  glance(): Result<Whereabouts> {
     const { state } = this;
     const text = this.shownAs();
     const chosen = Object.values(state.decisions).findLast(
@@ -522,7 +578,7 @@ export class FlowWorld {
     const wanted = chosen?.options
       .find(({ key }) => key === chosen.answer?.key)
       ?.text.split(":")[0];
-    const found = whereabouts({
+    return whereabouts({
       files: this.file === undefined ? [] : [{ path: stateFile, text: this.file }],
       ...(state.flow && state.stateFile && text !== undefined
         ? { recorded: { flow: state.flow, file: state.stateFile, text } }
@@ -533,15 +589,6 @@ export class FlowWorld {
       survey: () => this.survey(),
       ...(wanted !== undefined && { wanted }),
     });
-    if (!found.ok) throw new Error(found.failure.message);
-    const here = found.value;
-    const flow = flowNamed(here.state.flow);
-    const isOut = here.verdict.is === "nothing" || here.verdict.is === "to-adopt";
-    const check =
-      isOut || !flow || here.state.step === "done"
-        ? undefined
-        : crossCheck(flow, here.state, state.course, this.survey());
-    return { here, check };
   }
 
   private factsNow(): Parameters<typeof runFlow>[0] extends { look(): Promise<Result<infer L>> }
@@ -569,7 +616,7 @@ export class FlowWorld {
       this.surveyed = { of: this.facts, docs: new Map(), texts: new Map() };
       for (const fact of this.facts)
         for (const path of pathsOf(fact)) {
-          const text = textOf(fact, this.facts);
+          const text = textOf(fact, this.facts) ?? this.words.document;
           this.surveyed.docs.set(path, text.length);
           this.surveyed.texts.set(path, text);
         }
@@ -773,8 +820,9 @@ const texts: Readonly<Record<string, readonly (readonly [part: string, text: str
   marker: [["marker", "skipped: nobody sees it\n"]],
 };
 
-const textOf = (fact: string, facts: ReadonlySet<string>): string =>
-  texts[fact]?.find(([part]) => facts.has(part))?.[1] ?? "Words.\n";
+/** Undefined: nobody looks into it. */
+const textOf = (fact: string, facts: ReadonlySet<string>): string | undefined =>
+  texts[fact] && (texts[fact].find(([part]) => facts.has(part))?.[1] ?? "Words.\n");
 
 const begin = Date.UTC(2026, 0, 1);
 const iso = (hours: number): string => new Date(begin + hours * 3_600_000).toISOString();

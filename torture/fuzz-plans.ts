@@ -7,13 +7,13 @@ import { Worker } from "node:worker_threads";
 import type { Found, fuzzPlans as inOneThread, Share, Tally } from "./plan-fuzzer.ts";
 import { bundle, type Context, cores, judged, type Outcome, type Plant, type Row } from "./rig.ts";
 
-const documents = { ci: 5_000, full: 100_000 };
-const comparisons = { ci: 500, full: 20_000 };
+const documents = { ci: 2_000, full: 100_000 };
+const comparisons = { ci: 200, full: 20_000 };
 
 export const fuzzPlans: Row = {
   name: "fuzz-plans",
   promise: "every plan is read without a crash and edited without touching a byte too many",
-  budgetSeconds: { ci: 30, full: 600 },
+  budgetSeconds: { ci: 15, full: 600 },
   async run(context) {
     const file = await bundle("torture/plan-fuzzer.ts");
     const share = (lane: number): Share => ({

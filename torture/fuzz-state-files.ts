@@ -16,7 +16,7 @@ import {
   textOf,
   valueOf,
 } from "../src/core/flow/state-file.ts";
-import type { Context, Outcome, Row } from "./rig.ts";
+import { again, type Context, type Outcome, type Row } from "./rig.ts";
 import { generate } from "./state-file-generator.ts";
 import { type EditableField, expectEdit, type Judgement, judge } from "./state-file-model.ts";
 
@@ -28,7 +28,7 @@ export const fuzzStateFiles: Row = {
   name: "fuzz-state-files",
   promise:
     "every state file is read as the model reads it, or refused at the same line; no byte lost",
-  budgetSeconds: { ci: 40, full: 900 },
+  budgetSeconds: { ci: 10, full: 900 },
   async run(context) {
     return fuzz(context, documents[context.tier]);
   },
@@ -46,22 +46,25 @@ export function fuzz(context: Context, count: number): Outcome {
     slowest: 0,
   };
   const first = context.seed * 10_000_019;
-  for (let n = 0; n < count && failures.length < 10; n++) {
+  const only = context.onlyCase === undefined ? undefined : Number(context.onlyCase);
+  const fail = (n: number, what: string): void =>
+    void failures.push(
+      `seed ${first + n}: ${what}; ${again(context, "fuzz-state-files", String(n))}`,
+    );
+  for (let n = only ?? 0; n < (only ?? count - 1) + 1 && failures.length < 10; n++) {
     const seed = first + n;
     const text = generate(seed);
     const began = performance.now();
     try {
       const found = check(text, seed, figures);
-      if (found) failures.push(`seed ${seed}: ${found}`);
+      if (found) fail(n, found);
     } catch (error) {
       figures.crashes++;
-      failures.push(
-        `seed ${seed}: crashed: ${error instanceof Error ? error.stack : String(error)}`,
-      );
+      fail(n, `crashed: ${error instanceof Error ? error.stack : String(error)}`);
     }
     const took = performance.now() - began;
     figures.slowest = Math.max(figures.slowest, Math.round(took));
-    if (took > slowMs * 5) failures.push(`seed ${seed}: took ${Math.round(took)} ms`);
+    if (took > slowMs * 5) fail(n, `took ${Math.round(took)} ms`);
   }
   return { is: failures.length > 0 ? "failed" : "passed", figures, failures };
 }

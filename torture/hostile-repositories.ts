@@ -10,6 +10,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { findPostgres, type Postgres, startPostgres } from "../scripts/postgres.mjs";
 import { commandTable } from "../src/cli/table.ts";
 import { knownAgents } from "../src/core/agent/known.ts";
 import { plan, type Site, type Vector, vectors } from "./hostile-vectors.ts";
@@ -25,6 +26,7 @@ import {
   type Ran,
   type Row,
   randomFrom,
+  repositoryRoot,
   run,
   shippedProgram,
   skipped,
@@ -33,7 +35,7 @@ import {
 export const hostileRepositories: Row = {
   name: "hostile-repositories",
   promise: "nothing of a repository runs before it is trusted, and nothing around it is touched",
-  budgetSeconds: { ci: 40, full: 900 },
+  budgetSeconds: { ci: 60, full: 1500 },
   run: attack,
 };
 
@@ -41,6 +43,8 @@ export const hostileRepositories: Row = {
 
 const planFile = "docs/p-plan.md";
 const recommended = ["--decide", "recommended"];
+const trustedBuild = ["build", planFile, "--commit=auto", ...recommended];
+const fleetBuild = [...trustedBuild, "--engine=postgres", "--detach", "--fresh"];
 
 /** For every row of the command table; a command that is new there has to be put here. */
 const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
@@ -78,6 +82,7 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["build", planFile, "--commit=auto", "--agent", "mine", "--jobs", "1", ...recommended],
     ["build", planFile, "--commit=auto", "--agent", "claude", "--sandbox=off", ...recommended],
     ["build", planFile, "--commit=auto", "--detach", ...recommended],
+    fleetBuild,
   ],
   attach: [
     ["attach", "--no-input"],
@@ -144,6 +149,13 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
   tracker: [["tracker"], ["tracker", "--json"]],
   "tracker sync": [["tracker", "sync"]],
   "tracker tools": [["tracker", "tools", "--json"]],
+  fleet: [["fleet"], ["fleet", "--json"]],
+  "fleet pause": [["fleet", "pause"]],
+  "fleet resume": [["fleet", "resume"]],
+  "fleet limit": [["fleet", "limit", "mine", "--at-once", "1"]],
+  "fleet log": [["fleet", "log", "r0123456789", "1"]],
+  worker: [["worker"]],
+  "engine migrate": [["engine", "migrate", "--json"]],
 };
 
 const beside: readonly (readonly string[])[] = [
@@ -152,6 +164,47 @@ const beside: readonly (readonly string[])[] = [
   ["help", "build"],
   ["--version"],
 ];
+
+/** What an agent inside of it would ask; whoever only opens it and goes would see nothing. */
+const asked = [
+  {
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "somebody", version: "1" },
+    },
+  },
+  ...(
+    [
+      ["status", {}],
+      ["plan_check", { plan: planFile }],
+      ["decisions", {}],
+      ["decide", { id: "d-000000000000", answer: "A" }],
+      ["build_start", { plan: planFile, commit: "auto" }],
+      ["build_status", {}],
+      ["next", { plan: planFile }],
+      ["next", {}],
+      ["log", { phase: "1" }],
+      ["build_stop", {}],
+    ] as const
+  ).map(([name, args]) => ({ method: "tools/call", params: { name, arguments: args } })),
+  ...["state", "plan", "brief", "transcript/1"].map((name) => ({
+    method: "resources/read",
+    params: { uri: `autodev://${name}` },
+  })),
+].map((request, at) => ({ jsonrpc: "2.0", id: at + 1, ...request }));
+
+const [hello, ...questions] = asked.map((request) => `${JSON.stringify(request)}\n`);
+const conversation = [
+  hello,
+  '{"jsonrpc":"2.0","method":"notifications/initialized"}\n',
+  ...questions,
+].join("");
+
+/** Who asks a fleet is given a database; a worker would stay there for ever. */
+const asksFleet = (args: readonly string[]): boolean =>
+  args.includes("--engine=postgres") || args[0] === "fleet" || args[0] === "engine";
 
 /** Those that do most with git: they come first where there is no time for all. */
 const searching = new Set(
@@ -172,6 +225,15 @@ function everyCommand(): (readonly string[])[] {
   }
   return [...commandTable.flatMap(({ name }) => commands[name] ?? []), ...beside];
 }
+
+/** Every command once: of the ways in which it is called, which one turns from repository to repository. */
+const oneOfEach = (turn: number): (readonly string[])[] => [
+  ...commandTable.flatMap(({ name }) => {
+    const ways = commands[name] ?? [];
+    return ways.slice(turn % ways.length, (turn % ways.length) + 1);
+  }),
+  ...beside,
+];
 
 // ── the repositories ───────────────────────────────────────────────────────────────────────────
 
@@ -197,6 +259,8 @@ function grouped(): Hostile[] {
 /** A place of its own for each of those who work at the same time. */
 interface Lane {
   readonly folder: string;
+  /** For those who ask a fleet; empty where there is no PostgreSQL. */
+  readonly database: Readonly<Record<string, string>>;
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
   /** An ordinary repository, and the same with a run that is half-way. */
@@ -219,7 +283,14 @@ function makePuppet(scratch: string): string {
   return file;
 }
 
-async function openLane(scratch: string, program: string, puppet: string): Promise<Lane> {
+interface Ground {
+  readonly scratch: string;
+  readonly program: string;
+  readonly puppet: string;
+  readonly database: Lane["database"];
+}
+
+async function openLane({ scratch, program, puppet, database }: Ground): Promise<Lane> {
   const folder = freshFolder(scratch, "lane");
   const home = path.join(folder, "home");
   const temporary = path.join(folder, "tmp");
@@ -244,6 +315,7 @@ async function openLane(scratch: string, program: string, puppet: string): Promi
     folder,
     program,
     env,
+    database,
     plain: path.join(folder, "plain"),
     halfWay: path.join(folder, "half-way"),
     approvals: path.join(folder, "approvals"),
@@ -296,6 +368,9 @@ function makePlain(lane: Lane): void {
   }
   writeAt(root, "README.md", "# A project\n\nof mine\n");
   git(lane, root, "commit", "--quiet", "-am", "second");
+  const remote = path.join(lane.folder, "origin.git");
+  git(lane, lane.folder, "clone", "--quiet", "--bare", "--template=", root, remote);
+  git(lane, root, "remote", "add", "origin", remote);
 }
 
 async function makeHalfWay(lane: Lane): Promise<void> {
@@ -312,7 +387,10 @@ const hashIn = ({ stdout, stderr }: Ran): string =>
   /--trust-sha256 ([0-9a-f]{64})/.exec(stdout + stderr)?.[1] ?? "0".repeat(64);
 
 const autodev = (lane: Lane, cwd: string, args: readonly string[]): Promise<Ran> =>
-  run(["env", "-i", ...assigned(lane.env), process.execPath, lane.program, ...args], { cwd });
+  run(["env", "-i", ...environment(lane, args), process.execPath, lane.program, ...args], { cwd });
+
+const environment = ({ env, database }: Lane, args: readonly string[]): string[] =>
+  assigned({ ...env, ...(asksFleet(args) && database) });
 
 const assigned = (env: Readonly<Record<string, string>>): string[] =>
   Object.entries(env).map(([name, value]) => `${name}=${value}`);
@@ -519,9 +597,15 @@ function foreign(trace: string, scene: Scene, allowed: Allowed, trusted: boolean
   });
   return [
     ...wrong.map(({ program, args }) => `started ${program} ${args.slice(0, 160)}`),
-    ...connected.map((where) => `connected to ${where.slice(0, 80)}`),
+    ...connected
+      .filter((where) => !isOwnDatabase(where, scene.lane))
+      .map((where) => `connected to ${where.slice(0, 80)}`),
   ];
 }
+
+/** The user's own, of which the repository has no word to say. */
+const isOwnDatabase = (where: string, { database }: Lane): boolean =>
+  where.includes(`sin_port=htons(${database["PORT"]}), sin_addr=inet_addr("127.0.0.1")`);
 
 const ourFirst = String.raw`["/bin/sh", "-c", "\n[ $$ = 1 ] || exit 125\n`;
 
@@ -547,8 +631,6 @@ interface Case {
 const nameOf = ({ hostile, args, trusted }: Case): string =>
   [hostile.name, trusted ? "trusted" : "untrusted", args.join(" ")].join(" / ");
 
-const trustedBuild = ["build", planFile, "--commit=auto", ...recommended];
-
 interface Seen {
   readonly breaches: string[];
   readonly ran: Ran;
@@ -569,10 +651,15 @@ async function observe(scene: Scene, each: Case, allowed: Allowed): Promise<Seen
   const trace = path.join(lane.folder, "tmp", "trace");
   const strace = `strace -f -qq --seccomp-bpf -s 60000 -e trace=execve,connect -e signal=none`;
   const traced = [...strace.split(" "), "-o", trace, process.execPath, lane.program];
-  const ran = await run(["env", "-i", ...assigned(lane.env), ...traced, ...args], {
+  const talks = args[0] === "mcp";
+  const ran = await run(["env", "-i", ...environment(lane, args), ...traced, ...args], {
     cwd,
     timeoutMs: 60_000,
+    // The last answer is the last word.
+    ...(talks && { input: conversation, inputEnds: `"id":${asked.length}` }),
   });
+  if (talks && !ran.stdout.includes(`"id":${asked.length}`))
+    throw new Error(`${nameOf(each)} has not answered: ${ending(ran)}`);
   const breaches = [
     ...taken(scene).map((name) => `took the lure ${name}`),
     ...foreign(fs.readFileSync(trace, "utf8"), scene, allowed, trusted),
@@ -632,11 +719,24 @@ async function attack(context: Context): Promise<Outcome> {
   const strace = await run(["strace", "--seccomp-bpf", "-f", "-qq", "-o", "/dev/null", "true"]);
   if (strace.missing) return skipped("strace is not on this machine");
   if (strace.code !== 0) return skipped(`strace cannot be used here: ${ending(strace)}`);
-  const program = await shippedProgram(context.scratch);
-  const puppet = makePuppet(context.scratch);
+  const postgres = findPostgres() === undefined ? undefined : await startPostgres({ fast: true });
+  try {
+    return await attackAll(context, postgres);
+  } finally {
+    await postgres?.remove();
+  }
+}
+
+async function attackAll(context: Context, postgres: Postgres | undefined): Promise<Outcome> {
+  const { scratch } = context;
+  const program = await shippedProgram(scratch);
+  const puppet = makePuppet(scratch);
   const allowed = allowedHere(puppet);
   const lanes: Lane[] = [];
-  for (let n = 0; n < cores; n++) lanes.push(await openLane(context.scratch, program, puppet));
+  for (let n = 0; n < cores; n++) {
+    const database = postgres ? await makeDatabase(postgres, program, `lane${n}`) : {};
+    lanes.push(await openLane({ scratch, program, puppet, database }));
+  }
   const failures: string[] = [];
   const all = everyCommand();
   const cases = chooseCases(context, all);
@@ -672,6 +772,9 @@ async function attack(context: Context): Promise<Outcome> {
       free.push(lane);
     }
   });
+  // What is approved has to run, or nothing is shown about what must not.
+  if (context.onlyCase === undefined && figures.completed === 0)
+    failures.push(`none of ${figures.trusted} trusted runs came to its end`);
   if (proof && proof.taken < proof.laid / 2)
     failures.push(
       `only ${proof.taken} of ${proof.laid} lures are any good here: this row shows little`,
@@ -690,12 +793,38 @@ async function attack(context: Context): Promise<Outcome> {
   );
 }
 
+async function makeDatabase(
+  postgres: Postgres,
+  program: string,
+  name: string,
+): Promise<Lane["database"]> {
+  const database = {
+    AUTODEV_DATABASE_URL: await postgres.createDatabase(name),
+    // The packages that a fleet needs are beside us, not beside a copy of the program.
+    NODE_PATH: path.join(repositoryRoot(), "node_modules"),
+    PORT: String(postgres.port),
+  };
+  const own = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...database };
+  const command = [process.execPath, program, "engine", "migrate"];
+  const ran = await run(["env", "-i", ...assigned(own), ...command]);
+  if (ran.code !== 0) throw new Error(`no tables: ${ending(ran)}`);
+  return database;
+}
+
 function chooseCases(context: Context, all: readonly (readonly string[])[]): Case[] {
-  const hostiles = [
-    ...grouped(),
-    ...(context.tier === "full" ? vectors.filter(({ group }) => group).map(alone) : []),
-  ];
+  const isFull = context.tier === "full" || context.onlyCase !== undefined;
+  const hostiles = isFull
+    ? [...grouped(), ...vectors.filter(({ group }) => group).map(alone)]
+    : // There is time for every other one.
+      grouped().filter((_, at) => at % 2 === context.seed % 2);
   const untrusted = hostiles.flatMap((hostile) => all.map((args): Case => ({ hostile, args })));
+  const eachName = hostiles.flatMap((hostile, at) => {
+    const { group } = hostile.vectors[0] ?? {};
+    // Whoever was in a group has met all of them there: once more by himself, where most is done with git.
+    const isAgain = hostile.vectors.length === 1 && group !== undefined;
+    const chosen = isAgain ? all.filter((args) => searching.has(args.join(" "))) : oneOfEach(at);
+    return chosen.map((args): Case => ({ hostile, args }));
+  });
   const trusted = hostiles
     .map((hostile) => ({
       ...hostile,
@@ -704,7 +833,9 @@ function chooseCases(context: Context, all: readonly (readonly string[])[]): Cas
       ),
     }))
     .filter((hostile) => hostile.vectors.length > 0)
-    .map((hostile): Case => ({ hostile, args: trustedBuild, trusted: true }));
+    .flatMap((hostile) =>
+      [trustedBuild, fleetBuild].map((args): Case => ({ hostile, args, trusted: true })),
+    );
   const every = [...untrusted, ...trusted];
   if (context.onlyCase !== undefined) {
     const wanted = context.onlyCase.replaceAll("'", "");
@@ -712,7 +843,7 @@ function chooseCases(context: Context, all: readonly (readonly string[])[]): Cas
     if (single.length === 0) throw new Error(`there is no case ${wanted}`);
     return single;
   }
-  if (context.tier === "full") return every;
+  if (context.tier === "full") return [...eachName, ...trusted];
   // Every repository meets the command that does most; of the rest, as much as fits.
   const random = randomFrom(context.seed);
   const [first, others] = [new Set<Case>(), random.shuffled(every)];

@@ -31,12 +31,12 @@ import {
 export const killSweep: Row = {
   name: "kill-sweep",
   promise: "what was acknowledged survives kill -9 at every write, and the run goes on to its end",
-  budgetSeconds: { ci: 100, full: 300 },
+  budgetSeconds: { ci: 30, full: 300 },
   run: (context) => sweep(context),
 };
 
 /** What fits into the budget of the ci tier on two cores. */
-const runsInCi = 40;
+const runsInCi = 20;
 
 export interface SweepOptions {
   readonly plant?: Plant;
@@ -91,13 +91,19 @@ export const canonicalProgram = ({ plant, program }: SweepOptions): Promise<stri
 
 export interface Verified {
   readonly transitions: number;
+  /** Recorded more often than the run has them. */
+  readonly doubled: number;
   readonly problems: readonly string[];
   readonly position: string;
 }
 
 /** What the store holds; a string says why that cannot even be asked. */
-export async function verify(canonical: string, repository: string): Promise<Verified | string> {
-  const ran = await run([process.execPath, canonical, repository, "--verify"]);
+export async function verify(
+  canonical: string,
+  repository: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Verified | string> {
+  const ran = await run([process.execPath, canonical, repository, "--verify"], { env });
   if (ran.code !== 0) return `--verify: ${ending(ran)}`;
   try {
     return JSON.parse(ran.stdout) as Verified;
@@ -120,7 +126,11 @@ export async function finish(
   const ran = await run([process.execPath, canonical, repository]);
   if (ran.code !== 0) return wrong(`the run cannot be continued: ${ending(ran)}`);
   const now = await verify(canonical, repository);
-  if (typeof now === "string") return wrong(now);
+  return typeof now === "string" ? wrong(now) : wrong(...otherEnd(now, repository, undisturbed));
+}
+
+/** In what an end is another than without the fault. */
+export function otherEnd(now: Verified, repository: string, undisturbed: End): string[] {
   const whats = [...now.problems];
   if (now.transitions !== transitionsInAll) {
     whats.push(`it ended with ${now.transitions} of ${transitionsInAll} transitions`);
@@ -134,7 +144,7 @@ export async function finish(
   }
   const left = temporaryFilesIn(repository);
   if (left.length > 0) whats.push(`temporary files are left: ${left.join(", ")}`);
-  return wrong(...whats);
+  return whats;
 }
 
 /** What people see, as one text: every file outside of .git. */
@@ -166,7 +176,7 @@ function firstDifference(got: string, wanted: string): string {
 // ── what went wrong ────────────────────────────────────────────────────────────────────────────
 
 export interface Breach {
-  readonly kind: "lost" | "corrupt" | "not finished";
+  readonly kind: "lost" | "doubled" | "corrupt" | "not finished";
   readonly what: string;
 }
 
@@ -176,7 +186,7 @@ export interface Tally {
 }
 
 export const newTally = (): Tally => ({
-  figures: { lost: 0, corrupt: 0, "not finished": 0 },
+  figures: { lost: 0, doubled: 0, corrupt: 0, "not finished": 0 },
   failures: [],
 });
 
@@ -194,6 +204,9 @@ export function compare(found: Verified | string, acked: number): Breach[] {
   const breaches: Breach[] = found.problems.map((what) => ({ kind: "corrupt", what }));
   if (found.transitions < acked) {
     breaches.push({ kind: "lost", what: `${acked} acknowledged, ${found.transitions} found` });
+  }
+  if (found.doubled > 0) {
+    breaches.push({ kind: "doubled", what: `${found.doubled} recorded more than once` });
   }
   return breaches;
 }
@@ -214,11 +227,14 @@ interface Write {
   readonly where: string;
 }
 
-export interface Undisturbed {
-  readonly writes: readonly Write[];
+export interface End {
   readonly position: string;
   /** What people see at the end. */
   readonly files: string;
+}
+
+export interface Undisturbed extends End {
+  readonly writes: readonly Write[];
 }
 
 type Mode = "before" | "after" | "half" | "one";
@@ -285,6 +301,16 @@ export async function runUndisturbed(
   log: string,
 ): Promise<Undisturbed | string> {
   const ran = await runInjected(shim, canonical, repository, { log });
+  const end = await undisturbedBy(ran, canonical, repository);
+  return typeof end === "string" ? end : { ...end, writes: readWrites(log, repository) };
+}
+
+/** What a run without any fault has come to; a string says why it is none. */
+export async function undisturbedBy(
+  ran: Ran,
+  canonical: string,
+  repository: string,
+): Promise<End | string> {
   if (ran.code !== 0 || highestAck(ran.stdout) !== transitionsInAll) {
     return `the undisturbed run does not come to its end: ${ending(ran)}`;
   }
@@ -293,11 +319,7 @@ export async function runUndisturbed(
   if (end.problems.length > 0 || end.transitions !== transitionsInAll) {
     return `the undisturbed run is not sound: ${JSON.stringify(end)}`;
   }
-  return {
-    writes: readWrites(log, repository),
-    position: end.position,
-    files: shownFiles(repository),
-  };
+  return { position: end.position, files: shownFiles(repository) };
 }
 
 const writesBytes = new Set(["write", "pwrite", "writev", "pwritev"]);

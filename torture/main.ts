@@ -1,68 +1,31 @@
 /**
- * npm run torture -- [--tier ci|full] [--only row[:case]] [--seed n] [--json file]
+ * npm run torture -- [--tier ci|full] [--only row[:case]] [--seed n] [--at-once n] [--json file]
  *
- * Real faults against the real store, one row of the table after the other.
+ * Real faults against the real store, row by row of the table; in CI two at once, since much of
+ * what they do is to wait.
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { parseArgs } from "node:util";
-import { crashRuns } from "./crash-runs.ts";
-import { crashStates } from "./crash-states.ts";
-import { decisionRaces } from "./decision-races.ts";
-import { flowHistories } from "./flow-histories.ts";
-import { flowKills } from "./flow-kills.ts";
-import { fuzzPlans } from "./fuzz-plans.ts";
-import { fuzzStateFiles } from "./fuzz-state-files.ts";
-import { hostileRepositories } from "./hostile-repositories.ts";
-import { killSweep } from "./kill-sweep.ts";
-import { liars } from "./liars.ts";
-import { lockRaces } from "./lock-races.ts";
-import { plantedBugs } from "./mutants.ts";
-import { powerCuts } from "./power-cuts.ts";
-import { pullKills } from "./pull-kills.ts";
+import { isOfAnotherKind, readRecord, type TortureRecord, writeRecord } from "./record.ts";
 import {
   type Context,
   figuresLine,
+  inParallel,
   type Outcome,
   type Row,
   table,
   temporaryFolder,
-  writeJson,
 } from "./rig.ts";
-import { runKills } from "./run-kills.ts";
-import { runPowerCuts } from "./run-power-cuts.ts";
-import { simulatedRuns } from "./simulated-runs.ts";
-import { trackerEffects } from "./tracker-effects.ts";
-import { userBytes } from "./user-bytes.ts";
+import { rows } from "./rows.ts";
 
-const rows: readonly Row[] = [
-  fuzzStateFiles,
-  fuzzPlans,
-  hostileRepositories,
-  simulatedRuns,
-  flowHistories,
-  crashStates,
-  killSweep,
-  lockRaces,
-  decisionRaces,
-  powerCuts,
-  crashRuns,
-  runKills,
-  flowKills,
-  pullKills,
-  runPowerCuts,
-  trackerEffects,
-  userBytes,
-  liars,
-  plantedBugs,
-];
-
-const usage = `npm run torture -- [--tier ci|full] [--only row[:case]] [--seed n] [--json file]
+const usage = `npm run torture -- [--tier ci|full] [--only row[:case]] [--seed n] [--at-once n] [--json file]
 rows: ${rows.map(({ name }) => name).join(", ")}`;
 
 interface Orders {
   readonly tier: Context["tier"];
   readonly seed: number;
+  readonly atOnce: number;
   readonly only?: { row: string; case?: string };
   readonly json?: string;
 }
@@ -71,6 +34,8 @@ interface Done {
   readonly row: Row;
   readonly outcome: Outcome;
   readonly seconds: number;
+  /** When it ended. */
+  readonly date: string;
 }
 
 async function main(): Promise<number> {
@@ -80,15 +45,38 @@ async function main(): Promise<number> {
     return 2;
   }
   const chosen = rows.filter(({ name }) => orders.only === undefined || name === orders.only.row);
-  console.log(`tier ${orders.tier}, seed ${orders.seed}`);
+  const budget = chosen.reduce((sum, { budgetSeconds }) => sum + budgetSeconds[orders.tier], 0);
+  console.log(
+    `tier ${orders.tier}, seed ${orders.seed}, ${orders.atOnce} at once; at most ${inMinutes(budget / Math.min(orders.atOnce, chosen.length))} min in all (budgets of ${inMinutes(budget)} min)`,
+  );
   const done: Done[] = [];
-  for (const row of chosen) done.push(await runRow(row, orders));
+  // Those that take longest begin first: at the end none of them keeps the others waiting.
+  const inTurn = [...chosen.entries()];
+  if (orders.atOnce > 1) {
+    const { tier } = orders;
+    inTurn.sort(([, a], [, b]) => b.budgetSeconds[tier] - a.budgetSeconds[tier]);
+  }
+  await inParallel(
+    inTurn,
+    async ([at, row]) => {
+      const ended = await runRow(row, orders);
+      done[at] = ended;
+      // At once: what took an hour is not lost with what comes after it.
+      if (orders.json !== undefined) keep(orders.json, ended, orders);
+    },
+    orders.atOnce,
+  );
   report(done, orders);
-  return done.some(({ outcome }) => outcome.is === "failed") ? 1 : 0;
+  if (orders.json !== undefined) console.log(`kept in ${path.relative("", orders.json)}`);
+  // Where everything is wanted, a row that could not be run has shown nothing.
+  const bad = orders.tier === "full" ? ["failed", "skipped"] : ["failed"];
+  return done.some(({ outcome }) => bad.includes(outcome.is)) ? 1 : 0;
 }
 
+const inMinutes = (seconds: number): number => Math.ceil(seconds / 60);
+
 function readOrders(args: string[]): Orders | string {
-  let values: { tier?: string; only?: string; seed?: string; json?: string };
+  let values: { tier?: string; only?: string; seed?: string; "at-once"?: string; json?: string };
   try {
     ({ values } = parseArgs({
       args,
@@ -96,6 +84,7 @@ function readOrders(args: string[]): Orders | string {
         tier: { type: "string", default: "ci" },
         only: { type: "string" },
         seed: { type: "string", default: "1" },
+        "at-once": { type: "string" },
         json: { type: "string" },
       },
     }));
@@ -106,21 +95,28 @@ function readOrders(args: string[]): Orders | string {
   const seed = Number(values.seed);
   if (tier !== "ci" && tier !== "full") return `"${tier}" is no tier`;
   if (!Number.isSafeInteger(seed)) return `"${values.seed}" is no seed`;
+  const atOnce = Number(values["at-once"] ?? 2);
+  if (!(atOnce >= 1)) return `"${values["at-once"]}" is no number of rows`;
   const [row = "", ...rest] = only?.split(":") ?? [];
   if (only !== undefined && !rows.some(({ name }) => name === row)) return `"${row}" is no row`;
+  const onlyCase = rest.length > 0 ? rest.join(":") : undefined;
+  const kept = json === undefined ? undefined : readRecord(json);
+  const ofNow = { tier, ...(onlyCase !== undefined && { onlyCase }) } as const;
+  if (kept && isOfAnotherKind(kept, ofNow))
+    return `${json} keeps ${kept.onlyCase === undefined ? `rows of the tier ${kept.tier}` : "a single case"}: another file, please`;
   return {
     tier,
     seed,
-    ...(only !== undefined && {
-      only: { row, ...(rest.length > 0 && { case: rest.join(":") }) },
-    }),
+    atOnce,
+    ...(only !== undefined && { only: { row, ...(onlyCase !== undefined && { case: onlyCase }) } }),
     ...(json !== undefined && { json }),
   };
 }
 
 async function runRow(row: Row, { tier, seed, only }: Orders): Promise<Done> {
   const budget = row.budgetSeconds[tier];
-  console.log(`\n${row.name}: ${row.promise}\n  budget ${budget} s`);
+  const say = (line: string): void => console.log(`${row.name}: ${line}`);
+  say(`${row.promise} (budget ${budget} s)`);
   const scratch = temporaryFolder(row.name);
   const began = performance.now();
   const outcome = await outcomeOf(row, {
@@ -128,14 +124,18 @@ async function runRow(row: Row, { tier, seed, only }: Orders): Promise<Done> {
     seed,
     scratch,
     ...(only?.case !== undefined && { onlyCase: only.case }),
-    note: (line) => console.log(`  ${line}`),
+    note: (line) => say(`  ${line}`),
   });
   const seconds = (performance.now() - began) / 1000;
-  fs.rmSync(scratch, { recursive: true, force: true });
+  try {
+    fs.rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+  } catch (error) {
+    say(`${scratch} is left: ${error instanceof Error ? error.message : String(error)}`);
+  }
   const late = seconds > budget ? " (over its budget)" : "";
-  console.log(`  ${verdict(outcome)} in ${seconds.toFixed(1)} s${late}`);
-  for (const failure of outcome.failures) console.log(`  ✗ ${failure}`);
-  return { row, outcome, seconds };
+  say(`${verdict(outcome)} in ${seconds.toFixed(1)} s${late}`);
+  for (const failure of outcome.failures) say(`✗ ${failure}`);
+  return { row, outcome, seconds, date: new Date().toISOString() };
 }
 
 async function outcomeOf(row: Row, context: Context): Promise<Outcome> {
@@ -150,7 +150,32 @@ async function outcomeOf(row: Row, context: Context): Promise<Outcome> {
 const verdict = ({ is, figures, reason }: Outcome): string =>
   [is, figuresLine(figures), reason].filter(Boolean).join(": ");
 
-function report(done: readonly Done[], { tier, seed, json }: Orders): void {
+function keep(
+  file: string,
+  { row, outcome, seconds, date }: Done,
+  { tier, seed, only }: Orders,
+): void {
+  const record: TortureRecord = {
+    tier,
+    ...(only?.case !== undefined && { onlyCase: only.case }),
+    rows: [
+      {
+        name: row.name,
+        promise: row.promise,
+        budgetSeconds: row.budgetSeconds[tier],
+        seconds: Number(seconds.toFixed(3)),
+        seed,
+        node: process.version,
+        date,
+        ...outcome,
+      },
+    ],
+  };
+  const names = rows.map(({ name }) => name);
+  writeRecord(file, record, names);
+}
+
+function report(done: readonly Done[], { tier }: Orders): void {
   console.log(
     `\n${table([
       ["row", "outcome", "seconds", "budget", "figures"],
@@ -163,21 +188,6 @@ function report(done: readonly Done[], { tier, seed, json }: Orders): void {
       ]),
     ])}\n`,
   );
-  if (json !== undefined) {
-    writeJson(json, {
-      tier,
-      seed,
-      node: process.version,
-      rows: done.map(({ row, outcome, seconds }) => ({
-        name: row.name,
-        promise: row.promise,
-        budgetSeconds: row.budgetSeconds[tier],
-        seconds: Number(seconds.toFixed(3)),
-        ...outcome,
-      })),
-    });
-    console.log(`written to ${path.relative(process.cwd(), json) || json}`);
-  }
   const count = (is: Outcome["is"]): number =>
     done.filter(({ outcome }) => outcome.is === is).length;
   console.log(`${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped`);

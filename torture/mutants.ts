@@ -5,19 +5,29 @@
 import * as fs from "node:fs";
 import { createRequire } from "node:module";
 import * as path from "node:path";
+import { jumpClocks } from "./clock-jumps.ts";
 import { crash } from "./crash-runs.ts";
 import { enumerate, type Subject } from "./crash-states.ts";
 import { raceAnswers } from "./decision-races.ts";
+import { refuseAll } from "./disk-faults.ts";
+import { fleetBugs } from "./fleet-bugs.ts";
 import { flowBugs } from "./flow-bugs.ts";
 import { playPlanted } from "./flow-histories.ts";
 import { fuzzPlanted } from "./fuzz-plans.ts";
 import type { fuzz } from "./fuzz-state-files.ts";
+import { httpBugs } from "./http-bugs.ts";
+import { knockEverywhere } from "./http-matrix.ts";
+import { injectPlanted } from "./injections.ts";
 import { sweep } from "./kill-sweep.ts";
 import { leaseBugs } from "./lease-bugs.ts";
+import { liarBugs } from "./liar-bugs.ts";
 import { liars, tryLiar } from "./liars/judge.ts";
 import type { Liar } from "./liars/kind.ts";
 import { openCourt } from "./liars/trial.ts";
+import { simulatePlanted as simulateLiars } from "./liars.ts";
 import { race } from "./lock-races.ts";
+import { mergeBugs } from "./merge-bugs.ts";
+import { reuseNumbers } from "./pid-reuse.ts";
 import {
   again,
   bundle,
@@ -35,7 +45,12 @@ import {
 } from "./rig.ts";
 import { killAll } from "./run-kills.ts";
 import { cutRuns } from "./run-power-cuts.ts";
+import { secretBugs } from "./secret-bugs.ts";
+import { type TellOptions, tellSecrets } from "./secrets.ts";
 import { simulatePlanted } from "./simulated-runs.ts";
+import { live } from "./soak.ts";
+import { soakBugs } from "./soak-bugs.ts";
+import { mergePlanted } from "./state-merges.ts";
 import { trackEffects } from "./tracker-effects.ts";
 import { disturb } from "./user-bytes.ts";
 
@@ -77,10 +92,24 @@ const byKillsOfGit = (seen: RegExp): Guard =>
 const byRunPowerCuts = (seen: RegExp): Guard =>
   told(seen, (context, options) => cutRuns(context, { ...options, cuts: 20 }));
 
+const byHttp = (seen: RegExp): Guard => told(seen, knockEverywhere);
+const bySecrets = (seen: RegExp, plant: NonNullable<TellOptions["plant"]>): Guard =>
+  told(seen, (context) => tellSecrets(context, { plant, seen }));
+const bySoak = (seen: RegExp): Guard =>
+  told(seen, (context, options) => live(context, { ...options, short: true }));
+const bySimulatedLiars = (seen: RegExp): Guard => told(seen, simulateLiars);
+const byDiskFaults = (seen: RegExp): Guard =>
+  told(seen, (context, options) => refuseAll(context, { ...options, limit: 80 }));
+
+const byClockJumps = (way: "plan" | "flow", seen: RegExp): Guard =>
+  told(seen, (context, options) => jumpClocks(context, { ...options, way, runs: 7 }));
+
 const byTrackers = (...faults: readonly string[]): Guard =>
   told(/ times/, (context, options) =>
     trackEffects(context, { ...options, runs: 8, kills: 0, faults }),
   );
+
+const reuseNumbersWith: Guard = (context, plant) => reuseNumbers(context, { plant });
 
 interface PlantedBug {
   readonly name: string;
@@ -97,6 +126,25 @@ const nextMovesFile = "src/core/plan/next-moves.ts";
 const progressFile = "src/core/plan/progress.ts";
 
 export const bugs: readonly PlantedBug[] = [
+  {
+    name: "numbers-taken-for-processes",
+    guard: reuseNumbersWith,
+    plant: {
+      file: "src/stores/file/writer.ts",
+      find: "(started > 0 && found.started !== started)",
+      replace: "(started > 0 && found.started < 0)",
+    },
+  },
+  {
+    name: "groups-by-their-number",
+    slow: true,
+    guard: reuseNumbersWith,
+    plant: {
+      file: "src/exec/group.ts",
+      find: " && isItsNumber()",
+      replace: " && (isItsNumber() || !isItsNumber())",
+    },
+  },
   {
     name: "tracker-lag-ignored",
     guard: byTrackers("lag 1000"),
@@ -125,6 +173,36 @@ export const bugs: readonly PlantedBug[] = [
     },
   },
   {
+    name: "printed-result-outranks-the-file",
+    guard: injectPlanted,
+    plant: {
+      file: "src/agents/command.ts",
+      find: 'const claim = written.is === "absent" ? claimIn(printed.text(), brief) : claimOf(written, brief);',
+      replace:
+        'const said = claimIn(printed.text(), brief);\n  const claim = written.is === "absent" || typeof said === "object" ? said : claimOf(written, brief);',
+    },
+  },
+  {
+    name: "words-beside-a-result-taken-for-a-limit",
+    slow: true,
+    guard: injectPlanted,
+    plant: {
+      file: "src/agents/ending.ts",
+      find: "if (isAnswered) return undefined;",
+      replace: "",
+    },
+  },
+  {
+    name: "items-that-speak-of-a-key-taken-for-ours",
+    slow: true,
+    guard: injectPlanted,
+    plant: {
+      file: "src/trackers/answer.ts",
+      find: "if (carries(fields, key) ||",
+      replace: "if (JSON.stringify(each).includes(key) ||",
+    },
+  },
+  {
     name: "one-fsync-left-out",
     slow: true,
     guard: byCrashStates,
@@ -132,6 +210,37 @@ export const bugs: readonly PlantedBug[] = [
       file: journal,
       find: "await claim.file.append(bytes);\n      await claim.file.sync();",
       replace: "await claim.file.append(bytes);",
+    },
+  },
+  {
+    name: "failed-sync-not-believed",
+    slow: true,
+    guard: byDiskFaults(/sync of \S+ was not believed/),
+    plant: {
+      file: journal,
+      find: "await claim.file.append(bytes);\n      await claim.file.sync();",
+      replace: "await claim.file.append(bytes);\n      await claim.file.sync().catch(() => {});",
+    },
+  },
+  {
+    name: "full-disk-told-as-a-missing-folder",
+    slow: true,
+    guard: byDiskFaults(/it does not say E/),
+    plant: {
+      file: disk,
+      find: "makeFolder: (folder, mode = 0o700) => makeFolders(folder, mode),",
+      replace:
+        "async makeFolder(folder, mode = 0o700) { await promises().mkdir(folder, { recursive: true, mode }); },",
+    },
+  },
+  {
+    name: "quota-taken-for-a-bug-of-ours",
+    slow: true,
+    guard: byDiskFaults(/a stack trace/),
+    plant: {
+      file: disk,
+      find: 'if (!(number < 0)) return "";',
+      replace: 'if (number < 0) return "";',
     },
   },
   {
@@ -338,6 +447,26 @@ export function flockUnused(fd: number): Attempt {`,
     },
   },
   {
+    name: "parked-by-a-clock-that-is-set",
+    slow: true,
+    guard: byClockJumps("plan", /early or late: /),
+    plant: {
+      file: "src/project/open.ts",
+      find: "now: () => new Date(timeNow()).toISOString(),",
+      replace: "now: () => new Date().toISOString(),",
+    },
+  },
+  {
+    name: "stuck-by-a-clock-that-is-set",
+    slow: true,
+    guard: byClockJumps("flow", /other ends: /),
+    plant: {
+      file: "src/activities/run-skill.ts",
+      find: "const clock = (): number => Date.parse(project.world.now());",
+      replace: "const clock = (): number => Date.now();",
+    },
+  },
+  {
     name: "published-once-more",
     slow: true,
     guard: byKillsOfGit(/is committed 2 times/),
@@ -415,10 +544,13 @@ export function flockUnused(fd: number): Attempt {`,
   },
 ];
 
+/** Of those that are quickly caught CI plants every third; which third turns with the seed. */
+const shareInCi = 3;
+
 export const plantedBugs: Row = {
   name: "planted-bugs",
   promise: "each planted bug is caught by the row that guards against it",
-  budgetSeconds: { ci: 120, full: 1200 },
+  budgetSeconds: { ci: 80, full: 1200 },
   run: catchAll,
 };
 
@@ -426,21 +558,43 @@ async function catchAll(context: Context): Promise<Outcome> {
   const failures: string[] = [];
   const figures = { planted: 0, caught: 0, "left to the full tier": 0 };
   const byHistories = flowBugs.map((bug): PlantedBug => ({ ...bug, guard: playPlanted }));
-  const all = [...bugs, ...byHistories, ...verifierBugs];
-  for (const { name, guard, plant, slow } of all) {
+  const byRequests = httpBugs.map(({ seen, ...bug }) => ({ ...bug, guard: byHttp(seen) }));
+  const byCanaries = secretBugs.map(
+    ({ seen, ...bug }): PlantedBug => ({
+      ...bug,
+      guard: bySecrets(seen, bug.plant),
+    }),
+  );
+  const byMerges = mergeBugs.map((bug): PlantedBug => ({ ...bug, guard: mergePlanted }));
+  const byWeeks = soakBugs.map(({ seen, ...bug }) => ({ ...bug, guard: bySoak(seen) }));
+  const byLies = liarBugs.map(({ seen, ...bug }) => ({ ...bug, guard: bySimulatedLiars(seen) }));
+  const all = [
+    ...bugs,
+    ...byHistories,
+    ...byMerges,
+    ...byRequests,
+    ...byCanaries,
+    ...byWeeks,
+    ...byLies,
+    ...verifierBugs,
+  ];
+  for (const [at, { name, guard, plant, slow }] of all.entries()) {
     if (context.onlyCase !== undefined && context.onlyCase !== name) continue;
     // Where nothing can be planted, nothing can be caught: that is found out at every tier.
     plantedSource(path.join(repositoryRoot(), plant.file), plant);
-    if (slow && context.tier === "ci" && context.onlyCase === undefined) {
+    const isLater = slow || (at + context.seed) % shareInCi !== 0;
+    if (isLater && context.tier === "ci" && context.onlyCase === undefined) {
       figures["left to the full tier"]++;
       continue;
     }
     figures.planted++;
     const { onlyCase: _, ...whole } = context;
+    const began = performance.now();
     const outcome = await guard({ ...whole, note: () => {} }, plant);
+    const took = `${((performance.now() - began) / 1000).toFixed(1)} s`;
     if (outcome.is === "failed") {
       figures.caught++;
-      context.note(`${name}: caught, ${outcome.failures[0]?.slice(0, 120)}`);
+      context.note(`${name}: caught in ${took}, ${outcome.failures[0]?.slice(0, 120)}`);
     } else failures.push(`${name}: ${outcome.is}; ${again(context, "planted-bugs", name)}`);
   }
   return judged(figures, failures);
@@ -459,11 +613,11 @@ const byTests =
 
 /** The same for tests that start the program: they get one with the bug in it. */
 const byProgramTests =
-  (file: string, named: string, program = { mcp: false }): Guard =>
+  (file: string, named: string, entries: readonly Entry[] = ["build"]): Guard =>
   async (context, plant) => {
     const folder = freshFolder(context.scratch, "tests");
     fs.writeFileSync(path.join(folder, "vitest.config.mjs"), configWith(undefined, folder));
-    const binary = await plantedProgram(context.scratch, plant, program);
+    const binary = await plantedProgram(context.scratch, plant, entries);
     return testOutcome(folder, file, named, { AUTODEV_TEST_BINARY: binary });
   };
 
@@ -533,7 +687,7 @@ const byLiars =
   (...kinds: readonly Liar[]): Guard =>
   async (context, plant) => {
     const court = openCourt(
-      await plantedProgram(context.scratch, plant, { mcp: false }),
+      await plantedProgram(context.scratch, plant, ["build"]),
       context.scratch,
     );
     const failures: string[] = [];
@@ -558,17 +712,24 @@ function openly(kind: Liar): Liar {
   return silent;
 }
 
-/** The shipped commands, `build` with the bug in it. */
+/** The parts of the program that a bug is planted in; all others are as they are. */
+const entryFiles = {
+  build: "src/cli/commands/build.ts",
+  mcp: "src/mcp/main.ts",
+  worker: "src/cli/commands/worker.ts",
+} as const;
+type Entry = keyof typeof entryFiles;
+
 async function plantedProgram(
   scratch: string,
   plant: Plant,
-  { mcp }: { readonly mcp: boolean },
+  entries: readonly Entry[],
 ): Promise<string> {
   const folder = freshFolder(scratch, "program");
   commandsAsTheyAre ??= bundleCommands();
   fs.cpSync(await commandsAsTheyAre, folder, { recursive: true });
-  await bundle("src/cli/commands/build.ts", { out: path.join(folder, "build.cjs"), plant });
-  if (mcp) await bundle("src/mcp/main.ts", { out: path.join(folder, "mcp.cjs"), plant });
+  for (const entry of entries)
+    await bundle(entryFiles[entry], { out: path.join(folder, `${entry}.cjs`), plant });
   return path.join(folder, "main.cjs");
 }
 
@@ -578,7 +739,7 @@ async function bundleCommands(): Promise<string> {
   const folder = temporaryFolder("commands");
   const commands = fs
     .readdirSync(path.join(repositoryRoot(), "src/cli/commands"))
-    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "build.ts")
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
     .map((name) => `commands/${name}`);
   for (const name of ["program.ts", ...commands]) {
     const out = path.join(folder, `${path.basename(name, ".ts")}.cjs`);
@@ -1011,7 +1172,17 @@ const verifierBugs: readonly PlantedBug[] = [
       slow: true,
       guard: core
         ? byTests("src/core/plan/leases.test.ts", noticedBy)
-        : byProgramTests("test/mcp.test.ts", noticedBy, { mcp: true }),
+        : byProgramTests("test/mcp.test.ts", noticedBy, ["build", "mcp"]),
+      plant,
+    }),
+  ),
+  ...fleetBugs.map(
+    ({ name, plant, worker, noticedBy }): PlantedBug => ({
+      name,
+      slow: true,
+      guard: worker
+        ? byProgramTests("test/fleet.test.ts", noticedBy, ["worker"])
+        : byTests("test/engines.test.ts", noticedBy),
       plant,
     }),
   ),

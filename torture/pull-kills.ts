@@ -23,11 +23,11 @@ import { fsck, git, planFile, planText, type Site, siteAt } from "./run-rig.ts";
 export const pullKills: Row = {
   name: "pull-kills",
   promise: "work that is fetched is done once, whoever dies, comes late or lies",
-  budgetSeconds: { ci: 45, full: 900 },
+  budgetSeconds: { ci: 25, full: 900 },
   run: (context) => playAll(context),
 };
 
-const stories = { ci: 2, full: 40 };
+const stories = { ci: 1, full: 40 };
 /** Long enough to be kept by whoever works, short enough to lapse under whoever sleeps. */
 const leaseMinutes = 0.04;
 

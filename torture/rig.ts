@@ -112,10 +112,13 @@ export interface Plant {
   readonly replace: string;
 }
 
-/** One CommonJS file for Node 20 from a TypeScript entry; resolves with its path. */
+/**
+ * One CommonJS file for Node 20 from a TypeScript entry; resolves with its path. `beside`: what it
+ * reads lies beside it, as in the package; else it reads the repository's.
+ */
 export async function bundle(
   entry: string,
-  options: { out?: string; plant?: Plant } = {},
+  options: { out?: string; plant?: Plant; beside?: true } = {},
 ): Promise<string> {
   const root = repositoryRoot();
   // By name at run time: esbuild cannot be bundled into the program that runs this.
@@ -136,7 +139,7 @@ export async function bundle(
     target: "node20",
     format: "cjs",
     logLevel: "silent",
-    define: { "import.meta.dirname": JSON.stringify(root) },
+    define: { "import.meta.dirname": options.beside ? "__dirname" : JSON.stringify(root) },
     plugins: plant
       ? [
           {
@@ -172,16 +175,30 @@ export function plantedSource(file: string, plant: Plant): string {
 
 /** The shipped program as it is now: nobody's rebuild disturbs us. */
 export async function shippedProgram(scratch: string): Promise<string> {
-  const root = repositoryRoot();
   const given = process.env["AUTODEV_TEST_BINARY"];
   if (given) return given;
+  shipped ??= buildProgram();
+  fs.cpSync(await shipped, scratch, { recursive: true });
+  return path.join(scratch, "cli", "main.cjs");
+}
+
+/** Once for all rows: two that are tried at the same time would build into each other's hands. */
+let shipped: Promise<string> | undefined;
+
+async function buildProgram(): Promise<string> {
+  const root = repositoryRoot();
   const built = await run([process.execPath, "scripts/build.mjs", "--cli-only"], { cwd: root });
   if (built.code !== 0) throw new Error(`the program cannot be built: ${ending(built)}`);
-  const copy = path.join(scratch, "cli");
-  fs.cpSync(path.join(root, "dist", "cli"), copy, { recursive: true });
-  // Beside it, as in the package.
-  fs.cpSync(path.join(root, "skills"), path.join(scratch, "skills"), { recursive: true });
-  return path.join(copy, "main.cjs");
+  const folder = temporaryFolder("shipped");
+  // What it reads lies beside it, as in the package.
+  for (const [from, to] of [
+    ["dist/cli", "cli"],
+    ["dist/web", "web"],
+    ["skills", "skills"],
+  ] as const) {
+    fs.cpSync(path.join(root, from), path.join(folder, to), { recursive: true });
+  }
+  return folder;
 }
 
 export const noCompiler = "gcc is not on this machine";
@@ -219,6 +236,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
+  /** What has to be printed before the input ends; absent: it ends at once. */
+  readonly inputEnds?: string;
   readonly timeoutMs?: number;
 }
 
@@ -236,13 +255,15 @@ export function run(argv: readonly string[], options: RunOptions = {}): Promise<
     let timedOut = false;
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       stdout += text;
+      if (options.inputEnds !== undefined && stdout.includes(options.inputEnds)) child.stdin.end();
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
     });
     // A program that dies before it has read its input is none of our business.
     child.stdin.on("error", () => {});
-    child.stdin.end(options.input ?? "");
+    child.stdin.write(options.input ?? "");
+    if (options.inputEnds === undefined) child.stdin.end();
     const timer = setTimeout(() => {
       timedOut = true;
       child.kill("SIGKILL");

@@ -17,7 +17,7 @@ import {
 } from "./rig.ts";
 import { type Found, type Share, simulate, type Tally } from "./run-simulator.ts";
 
-const runs = { ci: 1500, full: 10_000 };
+const runs = { ci: 800, full: 10_000 };
 
 export const simulatedRuns: Row = {
   name: "simulated-runs",

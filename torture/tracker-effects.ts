@@ -35,7 +35,7 @@ interface Amounts {
 }
 
 const amounts: Readonly<Record<Context["tier"], Amounts>> = {
-  ci: { runs: 32, kills: 8 },
+  ci: { runs: 12, kills: 4 },
   full: { runs: 1000, kills: 200 },
 };
 /** They wait for each other's clocks more than they work. */
@@ -45,7 +45,7 @@ const mostLives = 12;
 export const trackerEffects: Row = {
   name: "tracker-effects",
   promise: "each item is created exactly once, whatever its server and our own process do",
-  budgetSeconds: { ci: 60, full: 1500 },
+  budgetSeconds: { ci: 20, full: 1500 },
   run: (context) => trackEffects(context, amounts[context.tier]),
 };
 

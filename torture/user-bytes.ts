@@ -38,11 +38,11 @@ import {
 export const userBytes: Row = {
   name: "user-bytes",
   promise: "nothing of the user's is ever lost: files, index, stash, refs",
-  budgetSeconds: { ci: 30, full: 1800 },
+  budgetSeconds: { ci: 25, full: 1800 },
   run: (context) => disturb(context, { runs: runs[context.tier], traced: traced[context.tier] }),
 };
 
-const runs = { ci: 8, full: 500 };
+const runs = { ci: 4, full: 200 };
 /** Of those, so many are watched by strace. */
 const traced = { ci: 1, full: 20 };
 

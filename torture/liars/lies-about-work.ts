@@ -254,6 +254,19 @@ const tooMuch: readonly Liar[] = [
     expect: undeclared,
   },
   {
+    name: "other-code-changed-and-called-deleted",
+    what: "Code that is none of the phase's was changed, and all that is said of it is that it is gone.",
+    tree: (tree, { role }) => ({
+      ...tree,
+      [role.otherSource]: `${tree[role.otherSource]}\n`.replace("> 0", ">= 1"),
+    }),
+    result: (honest, project) => {
+      const { files, ...said } = silently(honest, project);
+      return { ...said, files: { ...files, deleted: [project.role.otherSource] } };
+    },
+    expect: undeclared,
+  },
+  {
     name: "other-code-added",
     what: "Code that nobody asked for was added, without a word.",
     projects: ["node", "suite"],

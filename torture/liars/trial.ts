@@ -12,6 +12,7 @@ import { git, type Site, siteAt } from "../run-rig.ts";
 import { harmTo } from "./harm.ts";
 import { type Claim, claimOf, type Kind } from "./kind.ts";
 import { baseOf, honestTree, type Project, planFile, type Tree } from "./project.ts";
+import { factsIn, type Hearing, hearingsOf, type Told } from "./testimony.ts";
 
 /** The built command, and the folder in which everything happens. */
 export interface Court {
@@ -41,6 +42,8 @@ export interface Trial {
   readonly harm: readonly string[];
   /** What the agent was told, by attempt. */
   readonly briefs: Readonly<Record<number, string>>;
+  /** What became of each attempt; with its facts, where the program writes them down. */
+  readonly hearings: readonly Hearing[];
   readonly said: string;
 }
 
@@ -84,8 +87,10 @@ export async function tryTogether(
       ...agents.map(({ phase }) => `--only=${phase}`),
       `--trust-sha256=${trust}`,
     ]);
+    const facts = factsIn(folder);
     return agents.map(({ phase }) => ({
       ...ended,
+      hearings: hearingsOf(toldOf(ended.said, phase), facts.get(phase) ?? []),
       ...outcomeOf(ended.said, phase),
       ...whatIsThere(site, ended.said, phase),
       harm: harmIn(site, siteAt(template), project, ended.said, phase),
@@ -264,6 +269,11 @@ function linesOf(out: string): Line[] {
     }
   });
 }
+
+const toldOf = (said: string, phase: string): Told[] =>
+  linesOf(said)
+    .filter(({ type }) => type === "attempt-failed" || type === "phase-verified")
+    .filter((line) => line.phase === phase) as Line[] as Told[];
 
 const phaseIn = (said: string, phase: string) =>
   linesOf(said)

@@ -3,7 +3,8 @@
  * something under FI_ROOT and acts at call number FI_AT.
  *
  *   FI_ROOT     the folder whose writes count; absolute, without symbolic links
- *   FI_LOG      a file for one line per counted call: number, call, path, separated by tabs
+ *   FI_LOG      a file for one line per counted call: number, call, path, separated by tabs,
+ *               and "failed" if it was made to
  *   FI_AT       the number of the call to act at, from 1; 0 or unset: only count
  *   FI_MODE     before       dies by SIGKILL instead of making the call
  *               after        makes the call, then dies
@@ -15,6 +16,11 @@
  *               cut-after
  *               enospc eio erofs emfile edquot    the call fails with that errno
  *   FI_LASTING  1: an errno stays for every later call as well
+ *   FI_SHORT    1: a call that writes bytes and is to fail writes half of them and says so, as a
+ *               disk does that becomes full; the errno comes with whatever is written next
+ *   FI_OPENS    1: every open counts, also one that only reads ("look") or changes nothing yet;
+ *               a look needs no room, so that it only fails with eio and emfile
+ *   FI_SAID     1: what the program writes to its output is logged as well, as call 0, "said"
  *   FI_PROGRAM  a name: processes of that name are watched, all others only pass this on
  *   FI_COUNTER  a file: its processes count together
  *   FI_ABOVE    1: who dies takes along whoever started the first process of that name
@@ -66,6 +72,10 @@ static long act_at;
 static enum mode act_mode = COUNT;
 static int act_error;
 static int lasting;
+static int writes_short;
+static atomic_int torn;
+static int every_open;
+static int logs_said;
 static int log_fd = -1;
 static atomic_long counted_here;
 static atomic_long *counted = &counted_here;
@@ -75,6 +85,11 @@ static int takes_above;
 static void refuse_to_start(const char *what, const char *value) {
   fprintf(stderr, "inject: %s \"%s\" is not understood\n", what, value);
   _exit(97);
+}
+
+static int is_set(const char *name) {
+  const char *value = getenv(name);
+  return value != NULL && strcmp(value, "1") == 0;
 }
 
 static void count_together(const char *file) {
@@ -95,8 +110,7 @@ __attribute__((constructor)) static void read_orders(void) {
   if (program != NULL && strcmp(program, program_invocation_short_name) != 0) return;
   const char *counter = getenv("FI_COUNTER");
   if (counter != NULL) count_together(counter);
-  const char *above = getenv("FI_ABOVE");
-  takes_above = above != NULL && strcmp(above, "1") == 0;
+  takes_above = is_set("FI_ABOVE");
   if (given[0] != '/' || strlen(given) >= sizeof root) refuse_to_start("FI_ROOT", given);
   strcpy(root, given);
   root_length = strlen(root);
@@ -113,8 +127,10 @@ __attribute__((constructor)) static void read_orders(void) {
     }
     if (act_mode == COUNT) refuse_to_start("FI_MODE", name);
   }
-  const char *last = getenv("FI_LASTING");
-  lasting = last != NULL && strcmp(last, "1") == 0;
+  lasting = is_set("FI_LASTING");
+  writes_short = is_set("FI_SHORT");
+  every_open = is_set("FI_OPENS");
+  logs_said = is_set("FI_SAID");
 
   const char *log = getenv("FI_LOG");
   if (log != NULL) {
@@ -200,21 +216,32 @@ static void cut_power_and_die(void) {
   die();
 }
 
+static void write_down(long number, const char *call, const char *path, const char *second,
+                       int failed) {
+  if (log_fd < 0) return;
+  int kept = errno;
+  char line[2 * PATH_MAX + 64];
+  int length = snprintf(line, sizeof line, "%ld\t%s\t%s%s%s%s\n", number, call, path,
+                        second ? " -> " : "", second ? second : "", failed ? "\tfailed" : "");
+  syscall(SYS_write, log_fd, line, (size_t)length);
+  errno = kept;
+}
+
+static int is_refused(long number, const char *call) {
+  if (act_mode != FAIL || number < act_at || (number > act_at && !lasting)) return 0;
+  return strcmp(call, "look") != 0 || act_error == EIO || act_error == EMFILE;
+}
+
 /** Counts the call; what is to become of it besides. FAIL comes back with errno set. */
 static enum mode arrive(const char *call, const char *path, const char *second) {
   long number = atomic_fetch_add(counted, 1) + 1;
-  if (log_fd >= 0) {
-    char line[2 * PATH_MAX + 64];
-    int length = snprintf(line, sizeof line, "%ld\t%s\t%s%s%s\n", number, call, path,
-                          second ? " -> " : "", second ? second : "");
-    syscall(SYS_write, log_fd, line, (size_t)length);
-  }
-  if (act_mode == COUNT || number < act_at) return COUNT;
-  if (act_mode == FAIL && (number == act_at || lasting)) {
+  int refused = is_refused(number, call);
+  write_down(number, call, path, second, refused);
+  if (refused) {
     errno = act_error;
     return FAIL;
   }
-  if (number != act_at) return COUNT;
+  if (act_mode == COUNT || act_mode == FAIL || number != act_at) return COUNT;
   if (act_mode == BEFORE) die();
   if (act_mode == CUT_BEFORE) cut_power_and_die();
   if (act_mode == STOP_BEFORE) stop_here();
@@ -278,6 +305,13 @@ static int takes_mode(int flags) {
 
 static int changes(int flags) { return takes_mode(flags) || (flags & O_TRUNC) != 0; }
 
+/** What an open counts as. */
+static enum mode at_open(int folder, const char *path, int flags) {
+  if (changes(flags)) return at_path("open", folder, path);
+  if (!every_open) return COUNT;
+  return at_path((flags & O_ACCMODE) == O_RDONLY ? "look" : "open", folder, path);
+}
+
 static mode_t mode_argument(int flags, va_list rest) {
   return takes_mode(flags) ? va_arg(rest, mode_t) : 0;
 }
@@ -289,8 +323,7 @@ static mode_t mode_argument(int flags, va_list rest) {
     va_start(rest, flags);                                                        \
     mode_t bits = mode_argument(flags, rest);                                     \
     va_end(rest);                                                                 \
-    AROUND(changes(flags) ? at_path("open", AT_FDCWD, path) : COUNT,              \
-           real(path, flags, bits));                                              \
+    AROUND(at_open(AT_FDCWD, path, flags), real(path, flags, bits));              \
   }
 OPEN(open)
 OPEN(open64)
@@ -302,8 +335,7 @@ OPEN(open64)
     va_start(rest, flags);                                                        \
     mode_t bits = mode_argument(flags, rest);                                     \
     va_end(rest);                                                                 \
-    AROUND(changes(flags) ? at_path("open", folder, path) : COUNT,                \
-           real(folder, path, flags, bits));                                      \
+    AROUND(at_open(folder, path, flags), real(folder, path, flags, bits));        \
   }
 OPENAT(openat)
 OPENAT(openat64)
@@ -321,10 +353,26 @@ static size_t bytes_before_death(enum mode mode, size_t count) {
   return mode == HALF ? count / 2 : count < 1 ? count : 1;
 }
 
+/** Whether a write that has to fail still writes half: the first one of all, and only that. */
+static int is_torn(size_t count) {
+  return writes_short && count > 1 && atomic_exchange(&torn, 1) == 0;
+}
+
+static void hear(int fd, const void *bytes, size_t count) {
+  if (!logs_said || fd != STDOUT_FILENO) return;
+  char text[128];
+  size_t length = count < sizeof text - 1 ? count : sizeof text - 1;
+  memcpy(text, bytes, length);
+  while (length > 0 && text[length - 1] == '\n') length--;
+  text[length] = '\0';
+  write_down(0, "said", text, NULL, 0);
+}
+
 ssize_t write(int fd, const void *bytes, size_t count) {
   REAL(write);
+  hear(fd, bytes, count);
   enum mode mode = at_descriptor("write", fd);
-  if (mode == FAIL) return -1;
+  if (mode == FAIL) return is_torn(count) ? real(fd, bytes, count / 2) : -1;
   if (mode == HALF || mode == ONE) {
     real(fd, bytes, bytes_before_death(mode, count));
     die();
@@ -338,7 +386,7 @@ ssize_t write(int fd, const void *bytes, size_t count) {
   ssize_t name(int fd, const void *bytes, size_t count, offset_type offset) {     \
     REAL(name);                                                                   \
     enum mode mode = at_descriptor("pwrite", fd);                                 \
-    if (mode == FAIL) return -1;                                                  \
+    if (mode == FAIL) return is_torn(count) ? real(fd, bytes, count / 2, offset) : -1; \
     if (mode == HALF || mode == ONE) {                                            \
       real(fd, bytes, bytes_before_death(mode, count), offset);                   \
       die();                                                                      \

@@ -1,36 +1,44 @@
-/**
- * claude-task-master lists 1,000 tasks; `autodev plan check` reads and compiles the very same file.
- * The peer is installed from the registry on the first full run and kept in `.peers/`.
- */
-import { spawnSync } from "node:child_process";
+/** claude-task-master lists tasks; `autodev plan check` reads and compiles the very same file. */
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { bigTaskList } from "./big-plan.ts";
+import { taskMaster } from "./peer-starts.ts";
+import { install, peerName } from "./peers.ts";
 import { program, timeOf } from "./plans.ts";
 import { median, type Row } from "./row.ts";
 
-const peer = { name: "task-master-ai", version: "0.43.1", bin: "dist/task-master.js" };
-const row = { name: "1,000 tasks: ours / task-master", unit: "×" };
-const tasks = 1_000;
+const sizes = [100, 1_000, 10_000] as const;
+type Size = (typeof sizes)[number];
+const rowOf = (tasks: Size) => ({
+  name: `${tasks.toLocaleString("en")} tasks: ours / task-master`,
+  unit: "×",
+});
 const rounds = 7;
-const limit = 60_000;
-const installLimit = 300_000;
+const limit = 120_000;
 
 export function* peerRows(scratch: string, short: boolean): Generator<Row> {
   if (short) {
-    yield { ...row, figure: null, detail: "the peer is run in the full form only" };
+    yield { ...rowOf(1_000), figure: null, detail: "the peer is run in the full form only" };
     return;
   }
-  try {
-    yield compare(scratch, installed());
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    yield { ...row, figure: null, detail: why.replace(/\s+/g, " ") };
+  const installed = install(taskMaster);
+  const { name, proof } = taskMaster;
+  for (const tasks of sizes) {
+    if (typeof installed === "string") {
+      yield { ...rowOf(tasks), figure: null, detail: installed };
+      continue;
+    }
+    try {
+      const theirs = path.join(installed.folder, "node_modules", name, proof);
+      yield compare(path.join(scratch, `peer-${tasks}`), theirs, tasks);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      yield { ...rowOf(tasks), figure: null, detail: why.replace(/\s+/g, " ") };
+    }
   }
 }
 
-function compare(scratch: string, theirs: string): Row {
-  const root = path.join(scratch, "peer");
+function compare(root: string, theirs: string, tasks: Size): Row {
   const list = path.join(".taskmaster", "tasks", "tasks.json");
   const write = (file: string, text: string): void => {
     fs.mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
@@ -50,8 +58,12 @@ function compare(scratch: string, theirs: string): Row {
     return done.ms;
   };
   const calls = {
-    ours: () => run([program, "plan", "check", list], /1,?000 phases/u),
-    theirs: () => run([theirs, "list"], /\/1000\b/u),
+    ours: () =>
+      run(
+        [program, "plan", "check", list],
+        new RegExp(`\\b${tasks.toLocaleString("en").replace(",", ",?")} phases`, "u"),
+      ),
+    theirs: () => run([theirs, "list"], new RegExp(`/${tasks}\\b`, "u")),
     "our start": () => run([program, "--version"], /\d/u),
     "their start": () => run([theirs, "--version"], /\d/u),
   };
@@ -65,34 +77,13 @@ function compare(scratch: string, theirs: string): Row {
   const of = (name: keyof typeof calls): number => median(times[name] ?? []);
   const ms = (name: keyof typeof calls): string => `${of(name).toFixed(0)} ms`;
   return {
-    ...row,
+    ...rowOf(tasks),
     figure: of("ours") / of("theirs"),
-    detail: `medians of ${rounds}, in turns: plan check ${ms("ours")}, ${peer.name} ${peer.version} ${ms("theirs")}; of which to start (--version) ${ms("our start")} and ${ms("their start")}`,
+    detail: `medians of ${rounds}, in turns: plan check ${ms("ours")}, ${peerName(taskMaster)} ${ms("theirs")}; of which to start (--version) ${ms("our start")} and ${ms("their start")}`,
+    versus: {
+      chart: `task-list-${tasks}`,
+      ours: { name: "autodev plan check", figure: of("ours") },
+      theirs: { name: `${peerName(taskMaster)} list`, figure: of("theirs") },
+    },
   };
-}
-
-/** The peer's program; installed beside this file's source if it is not there yet. */
-function installed(): string {
-  const folder = path.resolve("bench", ".peers", `${peer.name}-${peer.version}`);
-  const at = path.join("node_modules", peer.name, peer.bin);
-  if (fs.existsSync(path.join(folder, at))) return path.join(folder, at);
-  const fresh = `${folder}.new`;
-  fs.rmSync(fresh, { recursive: true, force: true });
-  fs.mkdirSync(fresh, { recursive: true });
-  console.log(`installing ${peer.name}@${peer.version} into ${path.relative("", folder)} …`);
-  // Without its optional parts, which are other companies' agents and are not run by a list.
-  const flags = "--ignore-scripts --no-save --no-audit --no-fund --omit=optional".split(" ");
-  const { status, error, stderr } = spawnSync(
-    "npm",
-    ["install", ...flags, "--prefix", fresh, `${peer.name}@${peer.version}`],
-    { cwd: fresh, stdio: ["ignore", "ignore", "pipe"], encoding: "utf8", timeout: installLimit },
-  );
-  if (status !== 0 || !fs.existsSync(path.join(fresh, at))) {
-    fs.rmSync(fresh, { recursive: true, force: true });
-    const told = /npm error (?!code|errno|syscall).*/u.exec(stderr ?? "")?.[0];
-    const why = error?.message ?? told ?? `npm ended with ${status}`;
-    throw new Error(`${peer.name}@${peer.version} could not be installed: ${why}`);
-  }
-  fs.renameSync(fresh, folder);
-  return path.join(folder, at);
 }

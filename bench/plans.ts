@@ -19,7 +19,7 @@ const file = "big-plan.md";
 const sizes = [100, 1_000, 10_000] as const;
 type Size = (typeof sizes)[number];
 /** Ten times the phases, ten times the time: what is beyond this is no longer linear. */
-const growthTarget = 15;
+const growthTarget = 11;
 
 /** Runs until there are enough, or until the time for them is spent; never less than one. */
 interface Effort {

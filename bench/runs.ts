@@ -224,6 +224,11 @@ async function* overhead(bench: Bench, effort: Effort): AsyncGenerator<Row> {
       unit: "×",
       target: 1.5,
       detail: `fastest of ${turns}, in turns: ${(us / 1000).toFixed(2)} s and ${(them / 1000).toFixed(2)} s; per phase ${(us / compared).toFixed(1)} ms and ${(them / compared).toFixed(1)} ms, ${each("git")} git, ${each("write")} objects, ${each("agent")} agents, ${each("gate")} gates; --jobs 2`,
+      versus: {
+        chart: "whole-run",
+        ours: { name: `autodev build, ${compared} phases`, figure: us / 1000 },
+        theirs: { name: "its git commands, agents and gates alone", figure: them / 1000 },
+      },
     };
     yield {
       name: "git processes per phase",

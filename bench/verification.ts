@@ -44,6 +44,11 @@ export async function* verificationRows(scratch: string, short: boolean): AsyncG
     ...row,
     figure: of("whole") / of("bare"),
     detail: `medians of ${counted.length}, in turns: ${ms(of("whole"))} and ${ms(of("bare"))}; of the fastest ${(fastest("whole") / fastest("bare")).toFixed(2)} ×; --jobs 1, dependencies from the cache`,
+    versus: {
+      chart: "verification",
+      ours: { name: "autodev, from delivery to verdict", figure: of("whole") },
+      theirs: { name: "the same gates in a plain checkout", figure: of("bare") },
+    },
   };
   const [best] = counted.toSorted((one, other) => one.whole - other.whole);
   if (!best) throw new Error("no phase was counted");

@@ -39,9 +39,11 @@ export default defineConfig({
       "web/**/*.test.ts",
       "test/**/*.test.ts",
       "torture/**/*.test.ts",
+      "bench/**/*.test.ts",
       "e2e/*.test.ts",
     ],
-    pool: "threads",
+    // Processes of their own: a child that one thread starts keeps, until it is itself, what another thread has locked.
+    pool: "forks",
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // Most tests wait for processes of theirs, and those for disks: two more than there are cores keep all of them busy.

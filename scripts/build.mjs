@@ -64,12 +64,14 @@ await build({
     program: "src/cli/program.ts",
     mcp: "src/mcp/main.ts",
     dashboard: "src/dashboard/main.ts",
+    "dashboard-fleet": "src/dashboard/fleet-main.ts",
     ...Object.fromEntries(commands.map((name) => [name, `src/cli/commands/${name}.ts`])),
   },
   outdir: "dist/cli",
   outExtension: { ".js": ".cjs" },
   bundle: true,
-  external: ["./main.cjs"],
+  // Optional: only who shares runs with other machines has them.
+  external: ["./main.cjs", "pg", "@dbos-inc/dbos-sdk"],
   platform: "node",
   format: "cjs",
   target: "node20",
@@ -98,6 +100,7 @@ if (!process.argv.includes("--cli-only")) {
   if (types.status !== 0) process.exit(types.status ?? 1);
   await withPackages("dist/lib/formats/test-code", /from "@lezer\//);
   await withPackages("dist/lib/formats", /from "jsonc-parser"/);
+  await withPackages("dist/lib", /from "aws4fetch"/);
   await withPackages("dist/lib/trackers", /from "@modelcontextprotocol\//);
 }
 

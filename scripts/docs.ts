@@ -1,11 +1,13 @@
 /**
- * Writes `schemas/` from the zod schemas, `docs/reference/` from the command table, and `plugin/` from
- * the texts that `autodev init` writes.
+ * Writes `schemas/` from the zod schemas, `docs/reference/` from the command table, `plugin/` from the
+ * texts that `autodev init` writes, and the pages about what is promised and what was wrong.
  * With `--check`, changes nothing and fails when a file is not what it would write.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
+import { groups } from "../bench/groups.ts";
+import { latestResults, readResults } from "../bench/results.ts";
 import {
   AgentsOutput,
   AgentsTestOutput,
@@ -18,9 +20,14 @@ import {
   DetachOutput,
   DiffOutput,
   DoctorOutput,
+  EngineMigrateOutput,
   ErrorOutput,
   ExampleListOutput,
   ExampleOutput,
+  FleetLimitOutput,
+  FleetLogOutput,
+  FleetOutput,
+  FleetPauseOutput,
   FlowActOutput,
   FlowCheckOutput,
   FlowGraphOutput,
@@ -48,6 +55,7 @@ import {
   TrackerToolsOutput,
   TrustOutput,
   UiOutput,
+  WorkerOutput,
 } from "../src/cli/shapes.ts";
 import {
   commandTable,
@@ -71,6 +79,11 @@ import { AgentResult } from "../src/core/plan/result.ts";
 import { statusMarks, statusWords } from "../src/core/plan/status.ts";
 import { Settings, UserSettings } from "../src/core/settings.ts";
 import { findingTable } from "../src/core/verification/finding-table.ts";
+import { fullRecord, readRecord } from "../torture/record.ts";
+import { rows } from "../torture/rows.ts";
+import { figures } from "./figures.ts";
+import { guarantees, sourcesIn } from "./guarantees.ts";
+import { faultsFile, readFaults, trackRecord } from "./track-record.ts";
 
 const shapes = {
   status: StatusOutput,
@@ -79,6 +92,12 @@ const shapes = {
   decisions: DecisionsOutput,
   decide: DecideOutput,
   ui: UiOutput,
+  fleet: FleetOutput,
+  "fleet-pause": FleetPauseOutput,
+  "fleet-limit": FleetLimitOutput,
+  "fleet-log": FleetLogOutput,
+  worker: WorkerOutput,
+  "engine-migrate": EngineMigrateOutput,
   diff: DiffOutput,
   clean: CleanOutput,
   doctor: DoctorOutput,
@@ -165,6 +184,10 @@ function files(): Map<string, string> {
   made.set("docs/reference/plans.md", plans());
   made.set("docs/reference/verification.md", verification());
   made.set("docs/reference/errors.md", errors());
+  const promised = { rows, record: readRecord(fullRecord), sourceOf: sourcesIn("torture") };
+  made.set("docs/guarantees.md", guarantees(promised));
+  made.set("docs/figures.md", figures({ results: readResults(latestResults), groups }));
+  made.set("docs/track-record.md", trackRecord(readFaults(readFileSync(faultsFile, "utf8"))));
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
   for (const [file, text] of pluginFiles(version)) made.set(`plugin/${file}`, text);
   return made;

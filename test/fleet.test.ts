@@ -331,6 +331,31 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     expect(read("label")).toEqual(["strong"]);
   });
 
+  it("drives others while more runs than it can drive wait for what nobody has", async () => {
+    const env = agent(working);
+    await workers({ plain: { env } });
+    const of = await project(one, settings("engine: { use: postgres, needs: [gpu] }\n"));
+    const stuck: string[] = [];
+    // One more than a worker drives at once.
+    for (let branch = 0; branch < 21; branch += 3) {
+      const some = [0, 1, 2].map((at) => submit(of, [`--branch=b${branch + at}`]));
+      stuck.push(...(await Promise.all(some)));
+    }
+    await rests(await submit(await project(one)));
+    const lacking = (): { id: string; waits: string }[] =>
+      rig.sql("SELECT id, waits FROM autodev.runs WHERE state = 'waiting' AND lacks IS NOT NULL");
+    await until("they have made room", () => lacking().length > 0, 30_000);
+    expect(lacking()[0]?.waits).toContain("none of 1 workers has gpu");
+    // What has made room is as much a run as any other.
+    const [first = { id: "" }] = lacking();
+    const stopped = await rig.autodev(["stop", "--engine=postgres", "--run", first.id]);
+    expect([stopped.code, stateOf(first.id)]).toEqual([0, "halted"]);
+    rig.worker("strong", { env, labels: ["gpu"], jobs: 4 });
+    for (const run of stuck) if (run !== first.id) await rests(run, "over", 120_000);
+    expect(stateOf(first.id)).toBe("halted");
+    expect(lacking()).toEqual([]);
+  });
+
   it("takes the same plan, submitted by two at once, for one run; anybody attaches from anywhere", async () => {
     const env = agent(`echo x >> "$NOTES/twice"; ${working}`);
     await workers({ a: { env } });

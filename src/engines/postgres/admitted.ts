@@ -1,5 +1,5 @@
 /** A place with an agent, which all workers together have so many of: waited for where it is wanted. */
-import { type Admission, admit } from "../../core/fleet/admission.ts";
+import type { Admission } from "../../core/fleet/admission.ts";
 import type { Database } from "../../stores/postgres/database.ts";
 import { runWaits, takePlace } from "./rows.ts";
 
@@ -11,23 +11,23 @@ export interface PlaceWish {
   readonly run: string;
 }
 
-/** `stopped`: whoever asked no longer wants it. */
+/** `stopped`: whoever asked no longer wants it. `waits`: told why, and that it no longer does. */
 export async function admitted(
   database: Database,
   wish: PlaceWish,
-  isWanted: () => boolean,
+  { isWanted, waits }: { isWanted(): boolean; waits(why: string | undefined): void },
 ): Promise<Exclude<Admission, { is: "waits" }> | { readonly is: "stopped" }> {
   for (let said = ""; ; ) {
-    const judged = await takePlace(database, wish, (rule, use, now) =>
-      admit(wish.agent, rule, use, now),
-    );
+    const judged = await takePlace(database, wish);
     if (judged.is !== "waits") {
       if (said) await runWaits(database, wish.run, null);
+      waits(undefined);
       return judged;
     }
     if (!isWanted()) return { is: "stopped" };
     if (said !== judged.why) await runWaits(database, wish.run, judged.why);
     said = judged.why;
+    waits(judged.why);
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
 }

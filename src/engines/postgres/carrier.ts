@@ -34,6 +34,10 @@ export interface Carrier {
   enqueueTask(name: string, lane: string, task: Task): Promise<void>;
   /** What had come of it before anybody asks now; undefined: it is not known, or not over. */
   settled(name: string): Promise<TaskOutcome | undefined>;
+  /** Runs that wait for somebody who drives them; of our version. */
+  waitingDrives(): Promise<readonly string[]>;
+  /** Those of them that nobody has taken yet. */
+  stillQueued(tasks: readonly string[]): Promise<ReadonlySet<string>>;
   /** Flows that wait in a lane. */
   waitingFlows(): Promise<
     readonly { readonly id: string; readonly run: string; readonly lane: string }[]
@@ -42,7 +46,7 @@ export interface Carrier {
   /** Nobody asks for any of it again. */
   forget(runs: readonly string[]): Promise<void>;
   /** What came of it, as soon as that is on record. */
-  outcomeOf(name: string, standing: () => AskerStanding): Promise<TaskOutcome>;
+  outcomeOf(name: string, asker: Asker): Promise<TaskOutcome>;
   /** How many wait or are at work in each lane. */
   load(): Promise<ReadonlyMap<string, number>>;
   /**
@@ -62,6 +66,12 @@ export interface Carrier {
  */
 export type AskerStanding = "driving" | "ended" | "fenced";
 
+export interface Asker {
+  standing(): AskerStanding;
+  /** It lies behind the work of others, in this lane; undefined: somebody has taken it. */
+  lies(lane: string | undefined): void;
+}
+
 export type TaskOutcome =
   | { readonly is: "done"; readonly done: TaskDone }
   | { readonly is: "called off" }
@@ -79,6 +89,7 @@ export const quiet = { info() {}, debug() {}, warn() {}, error() {} };
 
 const pollMs = 100;
 const strandedMs = 2000;
+const drivesSeenMs = 900;
 
 export async function openCarrier(
   database: Database,
@@ -96,9 +107,8 @@ export async function openCarrier(
   return succeed(carrierOver(client, database, version));
 }
 
-interface Waiting {
+interface Waiting extends Asker {
   resolve(outcome: TaskOutcome): void;
-  standing(): AskerStanding;
   since: number;
 }
 
@@ -107,6 +117,8 @@ function carrierOver(client: DBOSClient, database: Database, version: string): C
   const { patiently } = database;
   let polling: NodeJS.Timeout | undefined;
   let closed = false;
+  /** Many drives of one worker ask the same. */
+  let drivesSeen: { at: number; ids: Promise<readonly string[]> } | undefined;
 
   const poll = async (): Promise<void> => {
     const names = [...waiting.keys()];
@@ -125,6 +137,7 @@ function carrierOver(client: DBOSClient, database: Database, version: string): C
       const asked = waiting.get(name);
       if (!asked) continue;
       const standing = asked.standing();
+      asked.lies(status === "ENQUEUED" ? each.queueName : undefined);
       const outcome =
         standing === "fenced" ? { is: "fenced" as const } : outcomeIn(status, output, error);
       if (outcome) {
@@ -201,6 +214,35 @@ function carrierOver(client: DBOSClient, database: Database, version: string): C
       const known = await patiently(() => client.getWorkflow(name));
       return known && outcomeIn(known.status, known.output, known.error);
     },
+    async waitingDrives() {
+      const now = performance.now();
+      if (!drivesSeen || now - drivesSeen.at > drivesSeenMs) {
+        const found = patiently(() =>
+          client.listWorkflows({
+            workflowName: "drive",
+            status: "ENQUEUED",
+            applicationVersion: version,
+            loadInput: false,
+            loadOutput: false,
+            limit: 100,
+          }),
+        );
+        drivesSeen = { at: now, ids: found.then((all) => all.map((each) => each.workflowID)) };
+      }
+      return drivesSeen.ids;
+    },
+    async stillQueued(tasks) {
+      if (tasks.length === 0) return new Set();
+      const found = await patiently(() =>
+        client.listWorkflows({
+          workflowIDs: [...tasks],
+          status: "ENQUEUED",
+          loadInput: false,
+          loadOutput: false,
+        }),
+      );
+      return new Set(found.map(({ workflowID }) => workflowID));
+    },
     async waitingFlows() {
       const found = await patiently(() =>
         client.listWorkflows({ workflowName: "flow", status: "ENQUEUED", loadOutput: false }),
@@ -225,9 +267,9 @@ function carrierOver(client: DBOSClient, database: Database, version: string): C
         if (ids.length > 0) await client.deleteWorkflows(ids);
       }
     },
-    outcomeOf: (name, standing) =>
+    outcomeOf: (name, asker) =>
       new Promise((resolve) => {
-        waiting.set(name, { resolve, standing, since: performance.now() });
+        waiting.set(name, { ...asker, resolve, since: performance.now() });
         keepPolling();
       }),
     async load() {

@@ -8,6 +8,7 @@
  *     the same thing, the run rests and says so.
  *  2. A machine that refuses is not the run's end: another is asked, a few times.
  *  3. Only the branch at the remote is published to, by compare-and-swap.
+ *  4. When nothing of it is with a worker and other runs wait for a drive, it makes room (`idle`).
  */
 import { takeBaseline } from "../../activities/baseline.ts";
 import { bringVerified, followTarget, sendLanded, sendTarget } from "../../activities/clone-run.ts";
@@ -26,6 +27,7 @@ import type { Hands } from "../drive.ts";
 import { performHere } from "../local.ts";
 import { admitted } from "./admitted.ts";
 import type { AskerStanding, Carrier } from "./carrier.ts";
+import { type Idle, watchIdle } from "./idle.ts";
 import { agentLimited, leavePlace, liveWorkers, runWaits, stopRun } from "./rows.ts";
 import {
   attemptOf,
@@ -59,11 +61,18 @@ export interface Dispatch {
 export interface Dispatching extends Hands {
   /** Tasks that are with workers, or wait for one. */
   underWay(): number;
+  readonly idle: Idle;
+  /** By people. */
+  isStopped(): boolean;
   end(): Promise<void>;
 }
 
 /** `stopped`: nobody is to do it. `fenced`: it is no longer ours to ask for; whoever does it goes on. */
 type Answered = TaskDone | "stopped" | "fenced";
+
+/** What has to be had before a task is given to anybody. */
+type Admitting = () => Promise<Awaited<ReturnType<typeof admitted>>>;
+type Parked = Extract<Awaited<ReturnType<Admitting>>, { is: "parked" }>;
 
 const mostRefusals = 3;
 const lookEveryMs = 1000;
@@ -73,22 +82,26 @@ export function dispatching(at: Dispatch): Dispatching {
   const remote = { url: at.remote };
   let underWay = 0;
   let rests: number | undefined;
-  let isListening = false;
+  let [isListening, isStopped] = [false, false];
+  const idle = watchIdle(carrier);
   const showing = oneAfterAnother();
 
   /** Where somebody can do it; said at once when nobody can. Undefined: we were asked to stop. */
   const findLane = async (site: RunSite, task: Task): Promise<string | undefined> => {
+    const { needs } = task;
     let said = "";
     for (;;) {
       const workers = await liveWorkers(database);
-      const wanted = { needs: task.needs, version: at.version };
+      const wanted = { needs, version: at.version };
       const lane = chooseLane(workers, wanted, await carrier.load());
       const isOver = standingOf(site) !== "driving";
       if (lane !== undefined || isOver) {
         if (said) await runWaits(database, id, null);
+        idle.waits(placeName(task), undefined);
         return isOver ? undefined : lane;
       }
-      const why = `${whyNobody(workers, task.needs)}: waiting for one`;
+      const why = `${whyNobody(workers, needs)}: waiting for one`;
+      idle.waits(placeName(task), { lack: { is: "nobody", needs }, why });
       if (why !== said) {
         said = why;
         site.tell({ notice: why });
@@ -99,12 +112,24 @@ export function dispatching(at: Dispatch): Dispatching {
   };
 
   const standingOf = (site: RunSite): AskerStanding => {
-    if (at.handOver.aborted) return "fenced";
+    if (at.handOver.aborted || idle.madeRoom.aborted) return "fenced";
     if ((site.asked ?? site.signal).aborted) return "ended";
     return site.signal.aborted ? "fenced" : "driving";
   };
 
   const ask = async (site: RunSite, run: PlanRun, task: Task): Promise<Answered> => {
+    const answered = await askAdmitted(site, run, task, async () => ({ is: "admitted" }));
+    if (typeof answered !== "string" && answered.is === "parked")
+      throw new Error("only attempts are admitted");
+    return answered;
+  };
+
+  const askAdmitted = async (
+    site: RunSite,
+    run: PlanRun,
+    task: Task,
+    admit: Admitting,
+  ): Promise<Answered | Parked> => {
     underWay++;
     try {
       for (let [tries, refusals] = [0, 0]; ; tries++) {
@@ -115,8 +140,17 @@ export function dispatching(at: Dispatch): Dispatching {
         if (known && (known.is !== "done" || isTrouble(known.done))) continue;
         const lane = await findLane(site, task);
         if (lane === undefined) return standingOf(site) === "fenced" ? "fenced" : "stopped";
+        // Only once somebody can do it: whoever waits for a machine keeps no place from others.
+        const admission = await admit();
+        if (admission.is === "stopped") return standingOf(site) === "fenced" ? "fenced" : "stopped";
+        if (admission.is === "parked") return admission;
         await carrier.enqueueTask(name, lane, task);
-        const outcome = await carrier.outcomeOf(name, () => standingOf(site));
+        const outcome = await carrier.outcomeOf(name, {
+          standing: () => standingOf(site),
+          lies: (where) =>
+            idle.waits(placeName(task), where === undefined ? undefined : behind(name, where)),
+        });
+        idle.waits(placeName(task), undefined);
         if (outcome.is === "fenced") return "fenced";
         if (outcome.is === "abandoned" && task.move.do === "work")
           return { is: "lost", worker: "one of an older version" };
@@ -160,18 +194,28 @@ export function dispatching(at: Dispatch): Dispatching {
       is: "done",
       events: [{ type: "attempt-interrupted", phase, attempt, reason }],
     });
-    const wish = { agent: at.accountOf(agent), task: place, run: id };
-    const admission = await admitted(database, wish, () => standingOf(site) === "driving");
-    if (admission.is === "stopped")
-      return standingOf(site) === "fenced" ? givenAway(id) : interrupted("asked to stop");
-    if (admission.is === "parked") {
-      const { until, why: reason } = admission;
+    const account = at.accountOf(agent);
+    const admit: Admitting = () =>
+      admitted(
+        database,
+        { agent: account, task: place, run: id },
+        {
+          isWanted: () => standingOf(site) === "driving",
+          waits: (why) =>
+            idle.waits(
+              place,
+              why === undefined ? undefined : { lack: { is: "place", agent: account }, why },
+            ),
+        },
+      );
+    const done = await askAdmitted(site, run, task, admit);
+    // Its agent is still at work, for whoever drives it now.
+    if (done === "fenced") return givenAway(id);
+    if (done !== "stopped" && done.is === "parked") {
+      const { until, why: reason } = done;
       const events = [{ type: "attempt-parked" as const, phase, attempt, until, reason, agent }];
       return { is: "done", events };
     }
-    const done = await ask(site, run, task);
-    // Its agent is still at work, for whoever drives it now.
-    if (done === "fenced") return givenAway(id);
     await leavePlace(database, place);
     if (done === "stopped") return interrupted("asked to stop");
     if (done.is === "lost") return interrupted(`its worker, ${done.worker}, was lost`);
@@ -264,37 +308,50 @@ export function dispatching(at: Dispatch): Dispatching {
 
   return {
     underWay: () => underWay,
+    idle,
+    isStopped: () => isStopped,
     limits: at.limits,
-    async perform(site, move, run) {
-      if (!isListening) {
-        isListening = true;
-        const stop = (how: "now" | "kill") => () =>
-          void stopRun(database, { id, epoch: at.epoch }, how).catch(() => {});
-        (site.asked ?? site.signal).addEventListener("abort", stop("now"), { once: true });
-        site.killNow.addEventListener("abort", stop("kill"), { once: true });
-      }
-      switch (move.do) {
-        case "work":
-          return work(site, move, run);
-        case "verify":
-          return elsewhere(site, move, run);
-        case "land":
-          return land(site, move, run);
-        case "baseline":
-          return takeBaseline(site, run, gates);
-        case "publish":
-          return publish(site, run, () => publishPhase(site, move.phase, run));
-        case "publish-run":
-          return publish(site, run, () => publishRun(site, run));
-        default:
-          return performHere(site, move, run);
-      }
-    },
+    perform: (site, move, run) => idle.during(perform(site, move, run)),
     async end() {
+      idle.end();
       await showing.settled();
     },
   };
+
+  async function perform(site: RunSite, move: Move, run: PlanRun): Promise<Performed> {
+    if (!isListening) {
+      isListening = true;
+      const stop = (how: "now" | "kill") => () => {
+        isStopped = true;
+        idle.end();
+        void stopRun(database, { id, epoch: at.epoch }, how).catch(() => {});
+      };
+      (site.asked ?? site.signal).addEventListener("abort", stop("now"), { once: true });
+      site.killNow.addEventListener("abort", stop("kill"), { once: true });
+    }
+    switch (move.do) {
+      case "work":
+        return work(site, move, run);
+      case "verify":
+        return elsewhere(site, move, run);
+      case "land":
+        return land(site, move, run);
+      case "baseline":
+        return takeBaseline(site, run, gates);
+      case "publish":
+        return publish(site, run, () => publishPhase(site, move.phase, run));
+      case "publish-run":
+        return publish(site, run, () => publishRun(site, run));
+      default:
+        return performHere(site, move, run);
+    }
+  }
 }
+
+const behind = (task: string, lane: string) => ({
+  lack: { is: "turn" as const, task },
+  why: `its work lies behind that of others in ${lane}`,
+});
 
 /** In order, and none is waited for but at the end. */
 function oneAfterAnother(): {

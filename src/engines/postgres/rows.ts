@@ -7,8 +7,9 @@ import type { FlowOptions } from "../../activities/start-flow.ts";
 import type { BuildOptions } from "../../activities/start-run.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { Failure } from "../../core/failure.ts";
-import type { AgentRule, AgentUse } from "../../core/fleet/admission.ts";
+import { type Admission, type AgentRule, admit } from "../../core/fleet/admission.ts";
 import type { Capabilities, WorkerSeen } from "../../core/fleet/capabilities.ts";
+import type { Lack } from "../../core/fleet/lacks.ts";
 import type { RunState } from "../../core/fleet/told.ts";
 import type { Holder } from "../../store.ts";
 import type { Database } from "../../stores/postgres/database.ts";
@@ -38,6 +39,8 @@ export interface RunRow {
   readonly outcome: RunResult | null;
   readonly asking: readonly Decision[];
   readonly waits: string | null;
+  /** Of one that made room for others: what has to change before it is driven again. */
+  readonly lacks: readonly Lack[] | null;
   readonly progress: RunProgress;
   readonly is_open: boolean;
   readonly paused: boolean;
@@ -190,9 +193,10 @@ export async function wantDriven(
   const { answer, handedOver } = by;
   const [row] = await database.query<{ wanted: number }>(
     `UPDATE autodev.runs SET wanted = wanted + 1, version = greatest(version::int, $2::int)::text, updated_at = now(),
-       state = CASE WHEN state = 'driving' AND held_until > now() THEN state ELSE 'waiting' END
+       lacks = NULL, state = CASE WHEN state = 'driving' AND held_until > now() THEN state ELSE 'waiting' END
      WHERE id = $1 AND is_open
-       AND ($3::jsonb IS NULL OR (wanted = driven AND asking @> $3 AND ($4 OR state = 'asking')))
+       AND ($3::jsonb IS NULL OR (asking @> $3 AND
+         (lacks IS NOT NULL OR (wanted = driven AND ($4 OR state = 'asking')))))
        AND ($5::int IS NULL OR (epoch = $5 AND state = 'driving'))
      RETURNING wanted`,
     [
@@ -212,7 +216,7 @@ export async function runDriving(
   { id, epoch }: { readonly id: string; readonly epoch: number },
 ): Promise<boolean> {
   const rows = await database.query(
-    `UPDATE autodev.runs SET state = 'driving', outcome = NULL, stopping = NULL, updated_at = now()
+    `UPDATE autodev.runs SET state = 'driving', outcome = NULL, stopping = NULL, lacks = NULL, updated_at = now()
      WHERE id = $1 AND is_open AND epoch = $2 AND wanted > driven RETURNING id`,
     [id, epoch],
   );
@@ -250,7 +254,7 @@ export async function runRests(
     await query("SELECT id FROM autodev.runs WHERE id = $1 FOR UPDATE", [id]);
     const rows = await query(
       `UPDATE autodev.runs SET driven = wanted, state = $3, outcome = $4, asking = $5, progress = $6,
-         waits = NULL, stopping = NULL, is_open = ($3 <> 'over'), updated_at = now(),
+         waits = NULL, lacks = NULL, stopping = NULL, is_open = ($3 <> 'over'), updated_at = now(),
          epoch = epoch + 1, holder = NULL, held_until = NULL
        WHERE id = $1 AND is_open AND epoch = $9 AND NOT ${isHeld} AND ($7 OR (wanted = $2 AND NOT EXISTS
          (SELECT FROM autodev.answers a WHERE a.run = $1 AND a.decision = ANY ($8))))
@@ -274,6 +278,39 @@ export async function runRests(
       [id, rest.epoch],
     );
     return row?.held ? "held" : "wanted";
+  });
+}
+
+/**
+ * Driven by nobody for now, though it is not at rest: others need the place more. False: somebody has
+ * wanted something meanwhile, or answered, so it could go on after all; or others have it.
+ */
+export async function runMakesRoom(
+  database: Database,
+  id: string,
+  at: Pick<DriveRest, "driven" | "epoch" | "asking"> & {
+    readonly lacks: readonly Lack[];
+    readonly why: string;
+  },
+): Promise<boolean> {
+  return database.transaction(async (query) => {
+    await query("SELECT id FROM autodev.runs WHERE id = $1 FOR UPDATE", [id]);
+    const rows = await query(
+      `UPDATE autodev.runs SET state = 'waiting', lacks = $4, waits = $5, asking = $6, updated_at = now()
+       WHERE id = $1 AND is_open AND wanted = $2 AND epoch = $3 AND NOT ${isHeld} AND NOT EXISTS
+         (SELECT FROM autodev.answers a WHERE a.run = $1 AND a.decision = ANY ($7))
+       RETURNING id`,
+      [
+        id,
+        at.driven,
+        at.epoch,
+        jsonbOf(at.lacks),
+        at.why,
+        jsonbOf(at.asking),
+        at.asking.map((decision) => decision.id),
+      ],
+    );
+    return rows.length === 1;
   });
 }
 
@@ -473,15 +510,16 @@ export async function runsDue(database: Database): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Waiting for a while: to ask for them again is to ask once. */
+/** Waiting for a while, those for whom nobody has looked the longest first: to ask for them again is to ask once. */
 export const unheardRuns = (
   database: Database,
-): Promise<readonly { readonly id: string; readonly wanted: number }[]> =>
+): Promise<readonly Pick<RunRow, "id" | "wanted" | "version" | "lacks">[]> =>
   database.query(
     `UPDATE autodev.runs SET updated_at = now() WHERE id IN (
        SELECT id FROM autodev.runs WHERE is_open AND state = 'waiting'
-         AND submitted ? 'order' AND updated_at < now() - interval '5 seconds' LIMIT 100)
-     RETURNING id, wanted`,
+         AND submitted ? 'order' AND updated_at < now() - interval '5 seconds'
+       ORDER BY updated_at LIMIT 100)
+     RETURNING id, wanted, version, lacks`,
   );
 
 /** Once for each; whoever has ended by himself was not lost with it. */
@@ -551,11 +589,10 @@ export const agentLimited = (
   );
 
 /** A place for one attempt, taken in the same breath in which it is counted. */
-export async function takePlace<T extends { readonly is: string }>(
+export async function takePlace(
   database: Database,
   { agent, task, run }: { readonly agent: string; readonly task: string; readonly run: string },
-  judge: (rule: AgentRule, use: AgentUse, now: string) => T,
-): Promise<T | { readonly is: "admitted" }> {
+): Promise<Admission> {
   return database.transaction(async (query) => {
     // Two that count at once would both find the last place free.
     await query("SELECT pg_advisory_xact_lock(hashtext('autodev agent ' || $1))", [agent]);
@@ -563,35 +600,8 @@ export async function takePlace<T extends { readonly is: string }>(
       "SELECT task FROM autodev.agent_uses WHERE task = $1",
       [task],
     );
-    if (had) return { is: "admitted" as const };
-    const [row] = await query<AgentRow>("SELECT * FROM autodev.agents WHERE agent = $1", [agent]);
-    const [use] = await query<{
-      under_way: string;
-      begun: Date[] | null;
-      today: string | null;
-      now: Date;
-      day_ends: Date;
-    }>(
-      `SELECT count(*) FILTER (WHERE ended_at IS NULL AND run IN
-           (SELECT id FROM autodev.runs WHERE is_open AND state = 'driving')) AS under_way,
-         array_agg(at ORDER BY at) FILTER (WHERE at > now() - interval '1 minute') AS begun,
-         sum(dollars) FILTER (WHERE at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC') AS today,
-         now() AS now,
-         (date_trunc('day', now() AT TIME ZONE 'UTC') + interval '1 day') AT TIME ZONE 'UTC' AS day_ends
-       FROM autodev.agent_uses WHERE agent = $1 AND at > now() - interval '7 days'`,
-      [agent],
-    );
-    const now = use?.now ?? new Date();
-    const judged = judge(
-      ruleOf(row),
-      {
-        underWay: Number(use?.under_way ?? 0),
-        begun: (use?.begun ?? []).map((at) => at.toISOString()),
-        dollarsToday: Number(use?.today ?? 0),
-        dayEnds: (use?.day_ends ?? now).toISOString(),
-      },
-      now.toISOString(),
-    );
+    if (had) return { is: "admitted" };
+    const judged = await judgePlace(query, agent);
     if (judged.is === "admitted") {
       await query("INSERT INTO autodev.agent_uses (task, agent, run) VALUES ($1, $2, $3)", [
         task,
@@ -601,6 +611,42 @@ export async function takePlace<T extends { readonly is: string }>(
     }
     return judged;
   });
+}
+
+/** Whether one more attempt with it would not have to wait here; nothing is taken. */
+export const hasPlace = async (database: Database, agent: string): Promise<boolean> =>
+  (await judgePlace(database.query, agent)).is !== "waits";
+
+async function judgePlace(query: Database["query"], agent: string): Promise<Admission> {
+  const [row] = await query<AgentRow>("SELECT * FROM autodev.agents WHERE agent = $1", [agent]);
+  const [use] = await query<{
+    under_way: string;
+    begun: Date[] | null;
+    today: string | null;
+    now: Date;
+    day_ends: Date;
+  }>(
+    `SELECT count(*) FILTER (WHERE ended_at IS NULL AND run IN
+         (SELECT id FROM autodev.runs WHERE is_open AND (state = 'driving' OR lacks IS NOT NULL))) AS under_way,
+       array_agg(at ORDER BY at) FILTER (WHERE at > now() - interval '1 minute') AS begun,
+       sum(dollars) FILTER (WHERE at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC') AS today,
+       now() AS now,
+       (date_trunc('day', now() AT TIME ZONE 'UTC') + interval '1 day') AT TIME ZONE 'UTC' AS day_ends
+     FROM autodev.agent_uses WHERE agent = $1 AND at > now() - interval '7 days'`,
+    [agent],
+  );
+  const now = use?.now ?? new Date();
+  return admit(
+    agent,
+    ruleOf(row),
+    {
+      underWay: Number(use?.under_way ?? 0),
+      begun: (use?.begun ?? []).map((at) => at.toISOString()),
+      dollarsToday: Number(use?.today ?? 0),
+      dayEnds: (use?.day_ends ?? now).toISOString(),
+    },
+    now.toISOString(),
+  );
 }
 
 export const placeUsed = (

@@ -1,8 +1,9 @@
 /** Somebody wants a run to go on: it is put where whoever can take it looks. */
 import { chooseLane, whyNobody } from "../../core/fleet/capabilities.ts";
+import { couldGoOn } from "../../core/fleet/lacks.ts";
 import type { Database } from "../../stores/postgres/database.ts";
 import { type Carrier, driveName, flowName } from "./carrier.ts";
-import { liveWorkers, runNamed, runWaits, wantDriven } from "./rows.ts";
+import { hasPlace, liveWorkers, type RunRow, runNamed, runWaits, wantDriven } from "./rows.ts";
 
 interface Wanting {
   readonly database: Database;
@@ -47,6 +48,28 @@ export async function wantAgain(fleet: Wanting, id: string, wanted: number): Pro
   const name = (row.kind === "plan" ? driveName : flowName)(id, String(wanted));
   if ((await fleet.carrier.settled(name)) === undefined) await enqueueWanted(fleet, id, wanted);
   else await wantRun(fleet, id);
+}
+
+/** Those of them that lack nothing, or no longer. */
+export async function ableToGoOn<T extends Pick<RunRow, "version" | "lacks">>(
+  { database, carrier }: Wanting,
+  runs: readonly T[],
+): Promise<readonly T[]> {
+  const lacks = runs.flatMap((run) => run.lacks ?? []);
+  if (lacks.length === 0) return runs;
+  const agents = new Set(lacks.flatMap((lack) => (lack.is === "place" ? lack.agent : [])));
+  const free = new Set<string>();
+  for (const agent of agents) if (await hasPlace(database, agent)) free.add(agent);
+  const queued = await carrier.stillQueued(
+    lacks.flatMap((lack) => (lack.is === "turn" ? lack.task : [])),
+  );
+  const atHand = {
+    workers: await liveWorkers(database),
+    // One at a time: a place that is free is taken by the first who comes.
+    hasPlace: (agent: string) => free.delete(agent),
+    isQueued: (task: string) => queued.has(task),
+  };
+  return runs.filter((run) => run.lacks === null || couldGoOn(run.lacks, run.version, atHand));
 }
 
 /** A flow that was left in a lane in which nobody works any more goes to another. */

@@ -36,7 +36,7 @@ import {
   workersThere,
 } from "./rows.ts";
 import { mostLost, type Task, type TaskDone } from "./tasks.ts";
-import { moveFlows, wantAgain, wantRun } from "./want.ts";
+import { ableToGoOn, moveFlows, wantAgain, wantRun } from "./want.ts";
 
 export interface WorkerOptions {
   readonly database: Database;
@@ -341,8 +341,9 @@ async function sweep(options: WorkerOptions, id: string, contact: Contact): Prom
   for (const run of [...older.map((each) => each.id), ...(await runsDue(database))]) {
     await wantRun(options, run);
   }
-  // Wanted, and then whoever wanted it was killed before he could say so to anybody.
-  for (const { id: run, wanted } of await unheardRuns(database)) {
+  // Wanted, and then whoever wanted it was killed before he could say so to anybody; or it has made
+  // room for others, and need not any more.
+  for (const { id: run, wanted } of await ableToGoOn(options, await unheardRuns(database))) {
     await wantAgain(options, run, wanted);
   }
   await moveFlows(options);

@@ -18,6 +18,7 @@ import { type BuildOptions, intend } from "../../activities/start-run.ts";
 import type { RecordedEvent } from "../../core/event.ts";
 import { currentRun, evolve, nothingYet, openDecisions } from "../../core/evolve.ts";
 import { type Failure, type Result, succeed } from "../../core/failure.ts";
+import type { Lack } from "../../core/fleet/lacks.ts";
 import type { RunState } from "../../core/fleet/told.ts";
 import { isComplete, type PlanRun } from "../../core/plan/progress.ts";
 import type { RunNews } from "../../core/plan/run-news.ts";
@@ -30,6 +31,7 @@ import {
   type RunRow,
   retryTaken,
   runDriving,
+  runMakesRoom,
   runNamed,
   runRests,
   tellNews,
@@ -113,6 +115,10 @@ async function driveOnce(
     return came;
   }
   if (came === "again") return came;
+  if ("lacks" in came) {
+    const room = { driven: row.wanted, epoch, asking, ...came };
+    return (await runMakesRoom(fleet.database, row.id, room)) ? "made room" : "again";
+  }
   return "refused" in came
     ? refuse(fleet, { ...row, epoch, asking }, place.now(), came.refused)
     : rest(fleet, row, { epoch, asking, awaits: idsOf(asking), ...came });
@@ -120,7 +126,14 @@ async function driveOnce(
 
 export const idsOf = (asking: RunRow["asking"]): string[] => asking.map(({ id }) => id);
 
-type Came = Rest | { readonly refused: Failure } | "handed over" | "again";
+type Came = Rest | RoomMade | { readonly refused: Failure } | "handed over" | "again";
+
+/** It could not go on, and others could: for what it waits. */
+export interface RoomMade {
+  readonly lacks: readonly Lack[];
+  /** For people. */
+  readonly why: string;
+}
 
 async function driveHeld(
   fleet: Fleet,
@@ -144,6 +157,7 @@ async function driveHeld(
   try {
     const pause = watchPause(fleet, row.id);
     const built = await carry(fleet, row, { ...seat, epoch, handOver: at.handOver, pause });
+    if (!("ok" in built)) return built;
     if (!built.ok) return at.handOver.aborted ? "handed over" : { refused: built.failure };
     return restAfter(built.value.run, built.value, pause.hasEnded());
   } finally {
@@ -268,7 +282,7 @@ async function carry(
     readonly handOver: AbortSignal;
     readonly pause: Pause;
   },
-): Promise<Result<Built>> {
+): Promise<Result<Built> | RoomMade | Rest> {
   const { database } = fleet;
   const { project, held, options, epoch, handOver, pause } = at;
   const intended = intend(project.root, project.root, options);
@@ -312,12 +326,20 @@ async function carry(
     if (options.retry) await retryTaken(database, row.id);
     if (built.ok && built.value.run.ended === "complete")
       await tidyAfter(project.root, row.remote, built.value.run);
-    return built;
+    const isRoom = hands.idle.madeRoom.aborted && !built.ok && isTakenOver(built.failure);
+    return isRoom ? roomMade(hands) : built;
   } finally {
     pause.end();
     await hands.end();
     await news.end();
   }
+}
+
+/** What people stopped in the same moment stays stopped. */
+function roomMade({ idle, isStopped }: Dispatching): RoomMade | Rest {
+  if (isStopped()) return { state: "halted", outcome: { how: "interrupted" }, isStopped: true };
+  const waiting = idle.waiting();
+  return { lacks: waiting.map(({ lack }) => lack), why: waiting[0]?.why ?? "" };
 }
 
 async function tidyAfter(root: string, url: string, run: PlanRun): Promise<void> {
@@ -342,12 +364,15 @@ const askElsewhere =
   ({ database }: Fleet, id: string, held: Held, hands: Dispatching): Ask =>
   async (_decision, answered) => {
     await tellRun(database, id, { asking: openDecisions(held.state) });
-    for (;;) {
-      const answer = answered();
-      if (answer) return succeed(answer.key);
-      if (hands.underWay() === 0) return succeed(undefined);
-      await new Promise((resolve) => setTimeout(resolve, followMs));
-    }
+    const waits = async (): Promise<string | undefined> => {
+      for (;;) {
+        const answer = answered();
+        if (answer) return answer.key;
+        if (hands.underWay() === 0 || hands.idle.madeRoom.aborted) return undefined;
+        await new Promise((resolve) => setTimeout(resolve, followMs));
+      }
+    };
+    return succeed(await hands.idle.asking(waits()));
   };
 
 const progressOf = (run: PlanRun): RunProgress => ({

@@ -21,6 +21,7 @@ import { type Failure, fail, type Result, succeed } from "../../core/failure.ts"
 import type { FlowOutcome } from "../../core/flow/run-flow.ts";
 import { engineSettings } from "../../core/settings.ts";
 import { admitted } from "../../engines/postgres/admitted.ts";
+import { idlePatienceMs } from "../../engines/postgres/idle.ts";
 import {
   claimRun,
   closeRunRow,
@@ -31,6 +32,7 @@ import {
   placeUsed,
   type RunRow,
   runDriving,
+  runMakesRoom,
   runNamed,
   runRests,
   type Submitted,
@@ -54,6 +56,7 @@ import {
   holdSoon,
   idsOf,
   newsFor,
+  type RoomMade,
   type SeatStore,
   seatStore,
   type WorkPlace,
@@ -168,6 +171,7 @@ export async function driveFlow(
       if (!row?.is_open || !order) return "over";
       if (row.wanted === row.driven) return "at rest";
       const ended = await goOnce(fleet, place, { ...row, order }, at, isDeadly);
+      if (ended === "again") continue;
       if (typeof ended === "string") return ended;
       const { wanted: driven, progress } = row;
       const rests = await runRests(database, id, { driven, progress, ...ended });
@@ -226,6 +230,10 @@ async function goOnce(
       return came;
     }
     if (typeof came === "string") return came;
+    if ("lacks" in came) {
+      const room = { driven: row.wanted, epoch, asking, ...came };
+      return (await runMakesRoom(fleet.database, row.id, room)) ? "made room" : "again";
+    }
     return "refused" in came
       ? refuse(came.refused, { ...row, epoch, asking })
       : { epoch, asking, awaits: idsOf(asking), ...came };
@@ -237,6 +245,7 @@ async function goOnce(
 /** Where nothing else is said, what is asked is what its history says. */
 type Came =
   | (Pick<FlowRest, "state" | "outcome"> & Partial<FlowRest>)
+  | RoomMade
   | { readonly refused: Failure };
 
 async function goHeld(
@@ -265,7 +274,7 @@ async function goHeld(
   // What the last step left, and where the flow stands now.
   const sent = await send();
   if (!sent.ok) return { refused: sent.failure };
-  if ("refused" in came || came.state !== "halted") return came;
+  if ("refused" in came || "lacks" in came || came.state !== "halted") return came;
   if (!at.signal.aborted) {
     const isPausing = isFinishing && came.outcome.how === "stopped";
     return isPausing ? { state: "paused", outcome: { how: "paused" } } : came;
@@ -289,8 +298,19 @@ async function inPlace(
   if (agent === undefined) return cameOf(await act(() => {}));
   const task = `${id}/flow/${wanted}`;
   const wish = { agent: accountOf(agent, settings.value), task, run: id };
-  const admission = await admitted(database, wish, () => !signal.aborted);
-  if (admission.is === "stopped") return { state: "halted", outcome: { how: "interrupted" } };
+  let waiting: { readonly why: string; readonly since: number } | undefined;
+  const admission = await admitted(database, wish, {
+    isWanted: () =>
+      !signal.aborted && !(waiting && performance.now() - waiting.since > idlePatienceMs),
+    waits: (why) => {
+      waiting = why === undefined ? undefined : { why, since: waiting?.since ?? performance.now() };
+    },
+  });
+  if (admission.is === "stopped") {
+    if (!waiting || signal.aborted) return { state: "halted", outcome: { how: "interrupted" } };
+    // Others can use the place on this machine meanwhile.
+    return { lacks: [{ is: "place", agent: wish.agent }], why: waiting.why };
+  }
   if (admission.is === "parked") {
     const { until, why } = admission;
     return { state: "parked", outcome: { how: "parked", until, said: [why] } };

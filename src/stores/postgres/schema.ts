@@ -20,6 +20,7 @@ export const schemaSteps: readonly string[] = [
     outcome     jsonb,
     asking      jsonb NOT NULL DEFAULT '[]',
     waits       text,
+    lacks       jsonb,
     progress    jsonb NOT NULL DEFAULT '{}',
     is_open     boolean NOT NULL DEFAULT true,
     paused      boolean NOT NULL DEFAULT false,

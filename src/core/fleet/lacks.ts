@@ -1,0 +1,40 @@
+/**
+ * What keeps all of a run from going on: nothing of it is with a worker. Whoever drives it makes
+ * room for others as long as that is so, and is asked for again when it no longer is.
+ */
+import { missing, type WorkerSeen } from "./capabilities.ts";
+
+export type Lack =
+  /** Nobody is there who has all of it. */
+  | { readonly is: "nobody"; readonly needs: readonly string[] }
+  /** All places of its account are taken. */
+  | { readonly is: "place"; readonly agent: string }
+  /** It lies behind the work of others, under this name. */
+  | { readonly is: "turn"; readonly task: string };
+
+export interface FleetAtHand {
+  readonly workers: readonly WorkerSeen[];
+  /** Whether one more attempt with it could begin. */
+  hasPlace(agent: string): boolean;
+  isQueued(task: string): boolean;
+}
+
+/** Whether any of it could go on by now, with those of its version. */
+export const couldGoOn = (
+  lacks: readonly Lack[],
+  version: string,
+  { workers, hasPlace, isQueued }: FleetAtHand,
+): boolean =>
+  lacks.some((lack) => {
+    switch (lack.is) {
+      case "nobody":
+        return workers.some(
+          (worker) =>
+            worker.version === version && missing(worker.capabilities, lack.needs).length === 0,
+        );
+      case "place":
+        return hasPlace(lack.agent);
+      case "turn":
+        return !isQueued(lack.task);
+    }
+  });

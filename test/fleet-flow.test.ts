@@ -115,6 +115,22 @@ describe.skipIf(findPostgres() === undefined)("a flow on a fleet", () => {
     expect((await asked).code).toBe(3);
   });
 
+  it("leaves its place on a machine to others while its agent has none", async () => {
+    const { project } = await withRemote();
+    for (const worker of rig.workers) await worker.kill();
+    rig.worker("g", { env: project.environment, jobs: 1 });
+    rig.sqlRun("INSERT INTO autodev.agents (agent, at_once) VALUES ('mine', 0)");
+    const asked = flow(project);
+    const waits = (): string | undefined =>
+      rig.sql<{ waits: string }>(
+        "SELECT waits FROM autodev.runs WHERE state = 'waiting' AND lacks IS NOT NULL",
+      )[0]?.waits;
+    await until("it has made room", () => waits() !== undefined, 90_000);
+    expect(waits()).toBe("0 of 0 places for mine are taken");
+    rig.sqlRun("DELETE FROM autodev.agents WHERE agent = 'mine'");
+    expect((await asked).code).toBe(3);
+  });
+
   it("begins no further step while it is paused, and goes on when it is resumed", async () => {
     const { project, remote } = await withRemote();
     for (const worker of rig.workers) await worker.kill();

@@ -601,7 +601,7 @@ export function atTerminal(
       const found = (): boolean =>
         typeof wanted === "string" ? text.includes(wanted) : wanted.test(text);
       for (let waited = 0; !found(); waited += 20) {
-        if (waited > 15_000 || (over && waited > 500)) {
+        if (waited > 30_000 || (over && waited > 500)) {
           throw new Error(`"${String(wanted)}" was not shown, but:\n${text}`);
         }
         await sleep(20);

@@ -120,8 +120,9 @@ describe.concurrent("autodev shell", { timeout: 180_000 }, () => {
     await terminal.until('autodev retry 1 --note "…"');
     terminal.type("cat src/1.txt\n");
     await terminal.until("try 2");
-    // Ctrl-C is for the shell and what runs in it, not for us.
-    terminal.type("echo asleep: $((20 + 3)); sleep 50\n");
+    // Ctrl-C is for the shell and what runs in it, not for us. One process says that it is there and
+    // sleeps: between two of its commands a shell takes the key for itself, and the second runs on.
+    terminal.type("sh -c 'echo asleep: $((20 + 3)); exec sleep 50'\n");
     await terminal.until("asleep: 23");
     terminal.type("\u0003");
     await terminal.until(/\^C[^>]*> $/);

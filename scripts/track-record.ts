@@ -9,7 +9,7 @@ export const faultsFile = "docs/track-record.yaml";
 
 const Fault = z.strictObject({
   what: z.string().min(10),
-  commit: z.string().regex(/^fix/u),
+  commit: z.string().regex(/^(fix|feat)/u),
   /** By what; absent: nobody wrote it down. */
   found: z.string().min(5).exactOptional(),
   guard: z.string().regex(/ › /u),

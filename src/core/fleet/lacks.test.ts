@@ -18,7 +18,7 @@ const fleet = (at: Partial<FleetAtHand>): FleetAtHand => ({
 describe("what keeps a run from going on", () => {
   const gpu: Lack = { is: "nobody", needs: ["gpu", "os:linux"] };
   const place: Lack = { is: "place", agent: "codex" };
-  const turn: Lack = { is: "turn", task: "r1/0/1/1/work/0" };
+  const turn: Lack = { is: "turn", task: "r1/0/1/1/work/0", lane: "lane" };
 
   it("lasts until somebody of its version has all that is asked for", () => {
     expect(couldGoOn([gpu], "1", fleet({ workers: [worker([])] }))).toBe(false);
@@ -32,12 +32,22 @@ describe("what keeps a run from going on", () => {
   });
 
   it("lasts until somebody has taken what lies behind the work of others", () => {
-    expect(couldGoOn([turn], "1", fleet({}))).toBe(false);
-    expect(couldGoOn([turn], "1", fleet({ isQueued: (task) => task !== turn.task }))).toBe(true);
+    const workers = [worker([])];
+    expect(couldGoOn([turn], "1", fleet({ workers }))).toBe(false);
+    const isQueued = (task: string): boolean => task !== turn.task;
+    expect(couldGoOn([turn], "1", fleet({ workers, isQueued }))).toBe(true);
+  });
+
+  it("lasts no longer than somebody works in its lane: whoever drives it moves it to another", () => {
+    expect(couldGoOn([turn], "1", fleet({}))).toBe(true);
+    const elsewhere = { ...worker([]), lane: "another" };
+    expect(couldGoOn([turn], "1", fleet({ workers: [elsewhere, worker([], "2")] }))).toBe(true);
   });
 
   it("is over as soon as one piece of the run can be done", () => {
-    expect(couldGoOn([gpu, place, turn], "1", fleet({}))).toBe(false);
-    expect(couldGoOn([gpu, place, turn], "1", fleet({ hasPlace: () => true }))).toBe(true);
+    const workers = [worker([])];
+    const all = [gpu, place, turn];
+    expect(couldGoOn(all, "1", fleet({ workers }))).toBe(false);
+    expect(couldGoOn(all, "1", fleet({ workers, hasPlace: () => true }))).toBe(true);
   });
 });

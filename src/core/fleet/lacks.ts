@@ -9,8 +9,8 @@ export type Lack =
   | { readonly is: "nobody"; readonly needs: readonly string[] }
   /** All places of its account are taken. */
   | { readonly is: "place"; readonly agent: string }
-  /** It lies behind the work of others, under this name. */
-  | { readonly is: "turn"; readonly task: string };
+  /** It lies behind the work of others, under this name; only a driver has it moved to another lane. */
+  | { readonly is: "turn"; readonly task: string; readonly lane: string };
 
 export interface FleetAtHand {
   readonly workers: readonly WorkerSeen[];
@@ -24,17 +24,16 @@ export const couldGoOn = (
   lacks: readonly Lack[],
   version: string,
   { workers, hasPlace, isQueued }: FleetAtHand,
-): boolean =>
-  lacks.some((lack) => {
+): boolean => {
+  const ours = workers.filter((worker) => worker.version === version);
+  return lacks.some((lack) => {
     switch (lack.is) {
       case "nobody":
-        return workers.some(
-          (worker) =>
-            worker.version === version && missing(worker.capabilities, lack.needs).length === 0,
-        );
+        return ours.some(({ capabilities }) => missing(capabilities, lack.needs).length === 0);
       case "place":
         return hasPlace(lack.agent);
       case "turn":
-        return !isQueued(lack.task);
+        return !isQueued(lack.task) || ours.every(({ lane }) => lane !== lack.lane);
     }
   });
+};

@@ -349,7 +349,7 @@ export function dispatching(at: Dispatch): Dispatching {
 }
 
 const behind = (task: string, lane: string) => ({
-  lack: { is: "turn" as const, task },
+  lack: { is: "turn" as const, task, lane },
   why: `its work lies behind that of others in ${lane}`,
 });
 

@@ -59,7 +59,9 @@ describe("the track record", () => {
   });
 
   it.skipIf(subjects.size === 0)("names commits that are there", () => {
-    expect(faults.filter(({ commit }) => !subjects.has(commit)).map(({ what }) => what)).toEqual([]);
+    expect(faults.filter(({ commit }) => !subjects.has(commit)).map(({ what }) => what)).toEqual(
+      [],
+    );
   });
 
   it("has no fault twice", () => {

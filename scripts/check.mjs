@@ -1,8 +1,9 @@
 /** The one gate: each check by name, what it printed only when it fails. */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { freemem, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { inMemory } from "./in-memory.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "autodev-check-"));
 const report = join(folder, "tests.json");
@@ -34,7 +35,7 @@ const vitest = (...which) => [
   ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...which],
   { show: true, env, minutes: 45 },
 ];
-const env = inMemory();
+const env = { TMPDIR: inMemory() };
 
 let failed = 0;
 const running = new Set();
@@ -50,22 +51,6 @@ if (failed > 0) {
   console.log(`${failed} of ${still.length + 2} checks failed`);
   // Not at once: what was said may still be on its way.
   process.exitCode = 1;
-}
-
-/**
- * Thousands of small repositories are made and thrown away: in memory, where we may mount some and
- * there is plenty. What has to survive a disk is tortured on one.
- */
-function inMemory() {
-  if (process.getuid?.() !== 0 || freemem() < 12 * 1024 ** 3) return {};
-  const place = mkdtempSync(join(tmpdir(), "autodev-memory-"));
-  const mounting = ["-t", "tmpfs", "-o", "size=8g,mode=1777", "autodev-check", place];
-  const { status } = spawnSync("mount", mounting);
-  process.on("exit", () => {
-    if (status === 0) spawnSync("umount", ["--lazy", place]);
-    rmSync(place, { recursive: true, force: true });
-  });
-  return status === 0 ? { TMPDIR: place } : {};
 }
 
 async function oneByOne(checks) {

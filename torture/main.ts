@@ -7,6 +7,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { parseArgs } from "node:util";
+import { inMemory } from "../scripts/in-memory.mjs";
 import { isOfAnotherKind, readRecord, type TortureRecord, writeRecord } from "./record.ts";
 import {
   type Context,
@@ -44,6 +45,7 @@ async function main(): Promise<number> {
     console.error(`${orders}\n${usage}`);
     return 2;
   }
+  process.env["TMPDIR"] = inMemory();
   const chosen = rows.filter(({ name }) => orders.only === undefined || name === orders.only.row);
   const budget = chosen.reduce((sum, { budgetSeconds }) => sum + budgetSeconds[orders.tier], 0);
   console.log(

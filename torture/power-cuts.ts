@@ -355,25 +355,27 @@ export async function createVolume(
   { name, megabytes, mkfs }: FileSystem,
 ): Promise<Volume> {
   const image = path.join(scratch, `${name}.img`);
-  const mountPoint = path.join(scratch, name);
-  fs.mkdirSync(mountPoint);
+  const place = path.join(scratch, name);
+  const mountPoint = path.join(place, "volume");
+  fs.mkdirSync(mountPoint, { recursive: true });
   fs.writeFileSync(image, "");
   fs.truncateSync(image, megabytes * 1024 * 1024);
   must(...mkfs, image);
   const device = must("losetup", "--find", "--show", image).trim();
-  const detach = (): void => {
-    must("losetup", "--detach", device);
-  };
-  const forget = whenEnding(() => {
+  const release = (): void => {
     // Programs that still run there were ended first; whatever else holds it, let go at last.
-    spawnSync("umount", ["--lazy", mountPoint], { stdio: "ignore" });
+    spawnSync("umount", ["--lazy", "--recursive", place], { stdio: "ignore" });
     spawnSync("losetup", ["--detach", device], { stdio: "ignore" });
-  });
+  };
+  const forget = whenEnding(release);
   try {
+    // Agents that other rows confine take a copy of every mount with them: of a shared one ours is
+    // gone from theirs as well.
+    must("mount", "--bind", "--make-shared", place, place);
     must("mount", "-t", name, device, mountPoint);
   } catch (error) {
     forget();
-    detach();
+    release();
     throw error;
   }
   return {
@@ -386,7 +388,8 @@ export async function createVolume(
     },
     async discard() {
       await unmount(mountPoint);
-      detach();
+      await unmount(place);
+      must("losetup", "--detach", device);
       forget();
     },
   };

@@ -112,7 +112,8 @@ export function* stepRows(
       noise ??
       `median of ${ratios.length} turns of ${steps} steps each, half of them between ${quarter(0.25)} and ${quarter(0.75)} ×; ${us.figure?.toFixed(3)} ms and ${theirs.figure?.toFixed(3)} ms a step`;
     const row = ratioRow({ chart, ours: us, theirs }, detail);
-    yield { ...row, figure: noise ? null : median(ratios) };
+    const target = name === limitName ? { target: 1.3 } : {};
+    yield { ...row, ...target, figure: noise ? null : median(ratios) };
   }
   for (const [name, why] of missing)
     yield ratioRow({ chart, ours: us, theirs: { name, figure: null } }, why);

@@ -9,6 +9,7 @@ import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import {
+  again,
   type Context,
   ending,
   judged,
@@ -44,7 +45,12 @@ async function killFlows(context: Context): Promise<Outcome> {
   const program = await shippedProgram(context.scratch);
   const figures = { kills: 0, lives: 0, ways: 0, sessions: 0, questions: 0, tasks: 0 };
   const failures: string[] = [];
-  for (const story of stories) {
+  // A case is a way of a story: `greenfield-3`.
+  const [, onlyStory, onlyWay] = /^(.+)-(\d+)$/u.exec(context.onlyCase ?? "") ?? [];
+  const chosen = stories.filter(({ name }) => (onlyStory ?? name) === name);
+  if (chosen.length === 0 || (context.onlyCase !== undefined && onlyStory === undefined))
+    throw new Error(`there is no case ${context.onlyCase}`);
+  for (const story of chosen) {
     const make = (name: string): Promise<Project> =>
       makeProject(program, path.join(context.scratch, `${story.name}-${name}`), story);
     const calm = await make("calm");
@@ -53,7 +59,12 @@ async function killFlows(context: Context): Promise<Outcome> {
     failures.push(...undisturbed.wrong.map((wrong) => `${story.name}, undisturbed: ${wrong}`));
     figures.questions += wanted.questions.length;
     figures.tasks += wanted.commits.filter((subject) => subject.startsWith("feat: task")).length;
-    for (let [killed, way] = [0, 1]; killed < kills && failures.length === 0; way++) {
+    const [first, last] = onlyWay === undefined ? [1, kills] : [Number(onlyWay), Number(onlyWay)];
+    for (
+      let [killed, way] = [0, first];
+      killed < kills && way <= last && failures.length === 0;
+      way++
+    ) {
       const project = await make(`way-${way}`);
       const random = randomFrom(context.seed, way);
       const lived = await liveAndDie(project, story, random, kills - killed);
@@ -64,7 +75,9 @@ async function killFlows(context: Context): Promise<Outcome> {
       const end = await endOf(project, story);
       figures.sessions += end.sessions;
       for (const wrong of [...lived.wrong, ...differences(end, wanted)])
-        failures.push(`${story.name}, way ${way}, seed ${context.seed}: ${wrong}`);
+        failures.push(
+          `${story.name}, way ${way}: ${wrong}; to see it again: ${again(context, flowKills.name, `${story.name}-${way}`)}`,
+        );
       context.note(`${story.name}, way ${way}: ${lived.killed} kills in ${lived.lives} lives`);
     }
   }

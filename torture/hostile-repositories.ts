@@ -745,7 +745,8 @@ async function attackAll(context: Context, postgres: Postgres | undefined): Prom
     context.note(
       `${proof.taken} of ${proof.laid} lures are taken by plain git and shells; never: ${proof.never.join(", ")}`,
     );
-  const figures = { cases: 0, breached: 0, lures: new Set<string>(), completed: 0, trusted: 0 };
+  const figures = { cases: 0, breached: 0, completed: 0, trusted: 0 };
+  const breachesOf = { lures: new Set<string>(), started: 0, connected: 0 };
   const free = [...lanes];
   await inParallel(cases, async (each) => {
     const lane = free.pop() as Lane;
@@ -762,7 +763,9 @@ async function attackAll(context: Context, postgres: Postgres | undefined): Prom
       figures.breached++;
       for (const breach of breaches) {
         const lure = /^took the lure (.*)$/.exec(breach)?.[1];
-        if (lure !== undefined) figures.lures.add(lure);
+        if (lure !== undefined) breachesOf.lures.add(lure);
+        if (breach.startsWith("started ")) breachesOf.started++;
+        if (breach.startsWith("connected to ")) breachesOf.connected++;
       }
       const told = breaches.slice(0, 4).join("; ") + (breaches.length > 4 ? "; …" : "");
       failures.push(
@@ -782,12 +785,15 @@ async function attackAll(context: Context, postgres: Postgres | undefined): Prom
   return judged(
     {
       vectors: vectors.length,
-      commands: all.length,
+      commands: commandTable.length,
+      "ways to call them": all.length,
       cases: figures.cases,
       "with a breach": figures.breached,
       "trusted runs completed": `${figures.completed}/${figures.trusted}`,
       ...(proof && { "lures taken by plain git": `${proof.taken}/${proof.laid}` }),
-      "lures taken by us": figures.lures.size,
+      "lures taken by us": breachesOf.lures.size,
+      "foreign processes": breachesOf.started,
+      connections: breachesOf.connected,
     },
     failures.sort(),
   );

@@ -182,6 +182,7 @@ function outcomeOf(context: Context, all: readonly Found[]): Outcome {
       points: found.points.size,
       arrived: found.arrived,
       "decisions compared": found.decided,
+      "logs that differ": [...found.moved.values()].reduce((sum, { times }) => sum + times, 0),
     },
     failures,
   );

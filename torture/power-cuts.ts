@@ -217,6 +217,8 @@ async function cutOnce(
   const found = await verify(bench.canonical, repository);
   const breaches = compare(found, acked);
   const unfinished = await finish(bench.canonical, repository, undisturbed);
+  const checked = await run(["git", "-C", repository, "fsck", "--strict", "--no-dangling"]);
+  if (checked.code !== 0) breaches.push({ kind: "corrupt", what: `git fsck: ${ending(checked)}` });
   const transitions = typeof found === "string" ? 0 : found.transitions;
   fs.rmSync(repository, { recursive: true, force: true });
   return {

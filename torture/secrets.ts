@@ -49,6 +49,7 @@ const planted = { ci: kindsOfCanaries, full: 300 };
 const cuts = { ci: 6, full: 1000 };
 /** Of each canary, at least; far more are tried. */
 const leastWays = 12;
+const leastEncodings = 12;
 
 export const secrets: Row = {
   name: "secrets",
@@ -121,6 +122,8 @@ interface Found {
   readonly stage: number;
   readonly canaries: number;
   readonly ways: ReadonlySet<string>;
+  /** Of the canary that was told in the fewest. */
+  readonly encodings: number;
   readonly said: number;
   readonly searched: number;
   readonly bytes: number;
@@ -521,10 +524,15 @@ function judge(number: number, stage: Stage, kept: readonly Kept[]): Found {
   for (const place of places)
     if (![...said].some((tag) => tag.startsWith(`${place}-`)))
       wrong.push(`nothing is told: ${place}`);
-  for (const canary of canaries) {
-    const ways = [...said].filter((tag) => tag.endsWith(`-${canary.number}`)).length;
-    if (ways < leastWays) wrong.push(`canary ${canary.number} was told in ${ways} ways only`);
-  }
+  const encodings = canaries.map(({ number }) => {
+    const ways = [...said].filter((tag) => tag.endsWith(`-${number}`));
+    if (ways.length < leastWays)
+      wrong.push(`canary ${number} was told in ${ways.length} ways only`);
+    const forms = new Set(ways.map((tag) => tag.split("-")[1]));
+    if (forms.size < leastEncodings)
+      wrong.push(`canary ${number} was told in ${forms.size} encodings only`);
+    return forms.size;
+  });
   const named = new Map(canaries.map((canary) => [canary.number, canary]));
   const hits = kept.flatMap(({ place, text }) =>
     search(text).map(({ canary, around }) => ({
@@ -537,6 +545,7 @@ function judge(number: number, stage: Stage, kept: readonly Kept[]): Found {
     stage: number,
     canaries: canaries.length,
     ways: new Set([...said].map((tag) => tag.replace(/-\d+$/, ""))),
+    encodings: Math.min(...encodings),
     said: said.size,
     searched: kept.length,
     bytes: kept.reduce((sum, { text }) => sum + text.length, 0),
@@ -596,6 +605,7 @@ function outcomeOf(context: Context, all: readonly Found[], seen = /^/): Outcome
     {
       canaries: sum(({ canaries }) => canaries),
       ways: new Set(all.flatMap(({ ways }) => [...ways])).size,
+      "encodings of each, at least": Math.min(...all.map(({ encodings }) => encodings)),
       "times told": sum(({ said }) => said),
       "texts searched": sum(({ searched }) => searched),
       "MB searched": Math.round(sum(({ bytes }) => bytes) / 1e5) / 10,

@@ -5,7 +5,14 @@ import * as net from "node:net";
 import * as path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Decision } from "../src/core/decision.ts";
-import { describeAnew, runRests, wantDriven } from "../src/engines/postgres/rows.ts";
+import {
+  describeAnew,
+  inheritPlace,
+  runDriving,
+  runRests,
+  takePlace,
+  wantDriven,
+} from "../src/engines/postgres/rows.ts";
 import { forgetWhatIsOver } from "../src/engines/postgres/worker.ts";
 import { answerRun, openFleet, submitPlan } from "../src/project/fleet.ts";
 import {
@@ -184,7 +191,8 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     const hangs = `echo x >> '${at("deadly")}'; sleep 60`;
     const env = { ...agent(working), FLEET_GATE: `[ ! -e src/1.txt ] || { ${hangs}; }` };
     await workers({ a: { env }, b: { env } });
-    const run = await submit(await project(one));
+    const of = await project(one);
+    const run = await submit(of);
     const busy = (): string[] =>
       rig
         .sql<{ name: string }>(
@@ -215,6 +223,9 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
       message: "10 workers were lost, one after the other, with the verification of phase 1",
     });
     expect(read("deadly").length).toBe(2);
+    // Whoever has mended it says the same again, and it is tried again.
+    await workers({ c: { env: agent(working) } });
+    expect((await rig.build(of, ["--agent=mine"])).code).toBe(0);
   });
 
   it("refuses what a worker brings that was taken for dead, and has its agent stopped", async () => {
@@ -449,6 +460,109 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     expect([stopped.code, stateOf(run)]).toEqual([0, "halted"]);
     await pause(6000);
     expect([stateOf(run), read("back").length]).toEqual(["halted", 1]);
+  });
+
+  it("stays stopped when whoever was asked to stop it dies first", async () => {
+    const env = agent(`echo x >> "$NOTES/asked"; sleep 60; ${working}`);
+    await workers({ a: { env, leaseSeconds: 2 } });
+    const run = await submit(await project(one));
+    const driver = await atWorkOn(run);
+    driver.signal("SIGSTOP");
+    // As it has just written down.
+    rig.sqlRun(`UPDATE autodev.runs SET stopping = 'now' WHERE id = '${run}'`);
+    await driver.kill();
+    await workers({ b: { env, leaseSeconds: 2 } });
+    await rests(run, "halted");
+    await pause(3000);
+    expect([stateOf(run), read("asked").length]).toEqual(["halted", 1]);
+  });
+
+  it("begins nothing after a phase that it was to stop after, whoever drives it then", async () => {
+    const env = agent(
+      `echo "$AUTODEV_PHASE" >> "$NOTES/last"; while [ ! -e "$NOTES/last-over" ]; do sleep 0.1; done; ${working}`,
+    );
+    await workers({ a: { env, leaseSeconds: 2 } });
+    const run = await submit(await project(chain));
+    const driver = await atWorkOn(run);
+    const stopped = rig.autodev(["stop", "--after-phase", "--engine=postgres", "--run", run]);
+    const stopping = `SELECT 1 AS said FROM autodev.runs WHERE id = '${run}' AND stopping = 'after-phase'`;
+    await until("it is written down", () => rig.sql(stopping).length > 0, 20_000);
+    await driver.kill();
+    fs.writeFileSync(at("last-over"), "");
+    await workers({ b: { env, leaseSeconds: 2 } });
+    await rests(run, "halted");
+    expect((await stopped).code).toBe(0);
+    expect(read("last")).toEqual(["1"]);
+  });
+
+  it("tries a phase again for whom nobody drove it just then", async () => {
+    const phases = planOf([{ id: "1" }, { id: "2" }]);
+    const fails = `[ "$AUTODEV_PHASE" = 2 ] || [ -e "$NOTES/unheard" ] || exit 1`;
+    const env = agent(`${fails}; [ -e "$NOTES/unheard" ] || sleep 60; ${working}`);
+    await workers({ a: { env, leaseSeconds: 2 } });
+    const run = await submit(await project(phases), ["--attempts=1"]);
+    const failed = () => eventsOf(run).filter(({ type }) => type === "attempt-failed");
+    await until("phase 1 has failed", () => failed().length === 1, 30_000);
+    await workerOf("a").kill();
+    rig.workers.clear();
+    fs.writeFileSync(at("unheard"), "");
+    await pause(2500);
+    const again = rig.autodev(["retry", "1", "--run", run, "--note=mind the gap"], { cwd: notes });
+    const said = `SELECT 1 AS said FROM autodev.runs WHERE id = '${run}' AND submitted #> '{options,retry}' IS NOT NULL`;
+    await until("it is said", () => rig.sql(said).length > 0, 20_000);
+    await workers({ b: { env, leaseSeconds: 2 } });
+    await rests(run);
+    expect((await again).all).toContain("2 of 2 phases complete");
+    expect(eventsOf(run).filter(({ type }) => type === "note-given").length).toBe(1);
+    expect(rig.sql(said)).toEqual([]);
+  });
+
+  it("is not driven on by a look that is older than its stop", async () => {
+    const fleet = await openFleet({ url: rig.url });
+    if (!fleet.ok) throw new Error(fleet.failure.message);
+    const { database } = fleet.value;
+    const run = "r00000000ae";
+    rig.sqlRun(`INSERT INTO autodev.runs (id, kind, remote, plan, submitted, version, state, wanted, driven)
+      VALUES ('${run}', 'plan', 'nowhere', 't', '{}', '1', 'halted', 2, 2)`);
+    expect(await wantDriven(database, run, "1", { unheard: 2 })).toBe(undefined);
+    expect(await wantDriven(database, run, "1", { isDue: true })).toBe(undefined);
+    expect(await wantDriven(database, run, "1", {})).toBe(3);
+    rig.sqlRun(`UPDATE autodev.runs SET stopping = 'now' WHERE id = '${run}'`);
+    expect(await runDriving(database, { id: run, epoch: 0 })).toBe(false);
+    rig.sqlRun(`UPDATE autodev.runs SET stopping = 'after-phase' WHERE id = '${run}'`);
+    expect(await runDriving(database, { id: run, epoch: 0 })).toBe(true);
+    rig.sqlRun(`UPDATE autodev.runs SET is_open = false WHERE id = '${run}'`);
+    await fleet.value.close();
+  });
+
+  it("keeps an agent's place for whoever is woken up for it, and no longer than that takes", async () => {
+    const fleet = await openFleet({ url: rig.url });
+    if (!fleet.ok) throw new Error(fleet.failure.message);
+    const { database } = fleet.value;
+    rig.sqlRun("INSERT INTO autodev.agents (agent, at_once) VALUES ('kept', 1)");
+    for (const id of ["r00000000af", "r00000000b0"])
+      rig.sqlRun(`INSERT INTO autodev.runs (id, kind, remote, plan, submitted, version, state)
+        VALUES ('${id}', 'flow', 'nowhere', '${id}', '{}', '1', 'waiting')`);
+    const wish = (run: string, task: string) => ({ agent: "kept", run, task: `${run}/${task}` });
+    const [first, second] = [wish("r00000000af", "flow/1"), wish("r00000000b0", "flow/1")];
+    const take = async (...at: [typeof first, number?]) => (await takePlace(database, ...at)).is;
+    const isOver = ({ task }: typeof first): void =>
+      rig.sqlRun(`UPDATE autodev.agent_uses SET kept_until = now() WHERE task = '${task}'`);
+    expect([await take(first, 30), await take(second)]).toEqual(["admitted", "waits"]);
+    isOver(first);
+    expect([await take(second, 30), await take(first)]).toEqual(["admitted", "waits"]);
+    // It is woken up under another name, and has it for as long as it takes.
+    const woken = wish("r00000000b0", "flow/2");
+    await inheritPlace(database, woken);
+    expect([await take(woken), await take(first, 30)]).toEqual(["admitted", "waits"]);
+    isOver(first);
+    expect(await take(first)).toBe("waits");
+    // Whoever takes it over from one that was killed has his place, too.
+    const takenOver = wish("r00000000b0", "flow/3");
+    await inheritPlace(database, takenOver);
+    expect([await take(takenOver), await take(first)]).toEqual(["admitted", "waits"]);
+    rig.sqlRun("DELETE FROM autodev.agents WHERE agent = 'kept'");
+    await fleet.value.close();
   });
 
   it("is at no pause's rest that has been let go on meanwhile", async () => {

@@ -4,6 +4,8 @@
  */
 import { currentRun } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
+import type { PlanRun } from "../core/plan/progress.ts";
+import type { RunEvent } from "../core/plan/run-event.ts";
 import { runPhases } from "../core/plan/run-phases.ts";
 import { openGit } from "../git/call.ts";
 import { anchor } from "./find-ground.ts";
@@ -21,6 +23,7 @@ import {
   openSite,
 } from "./open-site.ts";
 import { checkFolders, foldersOf } from "./run-site.ts";
+import { recordRun } from "./show-run.ts";
 import { type BuildOptions, choosePhases, type Intended, stackAt } from "./start-run.ts";
 
 /** `drives`: it had come to a rest, and goes on now; else it is only looked at. */
@@ -67,13 +70,17 @@ export const joinRun =
       return isTheirs ? notFollowed(before, commit, other) : approval;
     }
     const found = { cast: cast.value, stack: stack.value, moved, other };
-    if (rests) {
-      const again = options.retry && triedAgain(before, { ...options.retry, by: world.by });
-      if (typeof again === "string") return fail("usage", again);
-      const resumed = await recordResumption(opening, before, [[], again ?? []], found);
-      if (!resumed.ok) return resumed;
+    const again = triedHere(role, before, options, world.by);
+    // It has come further meanwhile: no reason for the rest of it not to go on.
+    if (typeof again === "string") opening.said.push(again);
+    const tried = typeof again === "string" ? [] : again;
+    if (rests || tried.length > 0) {
+      const recorded = rests
+        ? await recordResumption(opening, before, [[], tried], found)
+        : await recordRun(held, before.id, tried);
+      if (!recorded.ok) return recorded;
       const run = currentRun(held.state);
-      if (run) for (const event of resumed.value) world.onEvent(event, run);
+      if (run) for (const event of recorded.value) world.onEvent(event, run);
     }
     if (role === "drives") {
       const anchored = await anchor(git, before.id, commit);
@@ -83,3 +90,12 @@ export const joinRun =
     const site = await openSite(opening, before.id, all, only.value);
     return site.ok ? succeed({ is: "ready", site: site.value, said: opening.said }) : site;
   };
+
+/** What somebody has wanted tried again while nobody drove it. */
+const triedHere = (
+  role: "drives" | "works",
+  before: PlanRun,
+  { retry }: BuildOptions,
+  by: string,
+): readonly RunEvent[] | string =>
+  role === "drives" && retry ? triedAgain(before, { ...retry, by }) : [];

@@ -251,7 +251,8 @@ async function startRun(opening: Opening): Promise<Result<OpenSite | undefined>>
   // Only now that nothing can be refused any more.
   const aside = replaces ? await setAside(opening, replaced) : succeed(undefined);
   if (!aside.ok) return aside;
-  removeOwnLocks(git);
+  // Whoever was given its name holds that run and no project: others may write refs here as well.
+  if (!isElsewhere) removeOwnLocks(git);
   const recorded = await recordRun(held, id, [event]);
   if (!recorded.ok) return recorded;
   // Only now: a ref of a run that nobody knows of would stay for ever. A resume makes up for it.

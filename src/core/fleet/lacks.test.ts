@@ -17,7 +17,7 @@ const fleet = (at: Partial<FleetAtHand>): FleetAtHand => ({
 
 describe("what keeps a run from going on", () => {
   const gpu: Lack = { is: "nobody", needs: ["gpu", "os:linux"] };
-  const place: Lack = { is: "place", agent: "codex" };
+  const place: Lack = { is: "place", agent: "codex", task: "r1/1/1" };
   const turn: Lack = { is: "turn", task: "r1/0/1/1/work/0", lane: "lane" };
 
   it("lasts until somebody of its version has all that is asked for", () => {

@@ -7,15 +7,15 @@ import { missing, type WorkerSeen } from "./capabilities.ts";
 export type Lack =
   /** Nobody is there who has all of it. */
   | { readonly is: "nobody"; readonly needs: readonly string[] }
-  /** All places of its account are taken. */
-  | { readonly is: "place"; readonly agent: string }
+  /** All places of its account are taken; it asks for one by this name. */
+  | { readonly is: "place"; readonly agent: string; readonly task: string }
   /** It lies behind the work of others, under this name; only a driver has it moved to another lane. */
   | { readonly is: "turn"; readonly task: string; readonly lane: string };
 
 export interface FleetAtHand {
   readonly workers: readonly WorkerSeen[];
-  /** Whether one more attempt with it could begin. */
-  hasPlace(agent: string): boolean;
+  /** Whether it has a place with it by now. */
+  hasPlace(agent: string, task: string): boolean;
   isQueued(task: string): boolean;
 }
 
@@ -31,7 +31,7 @@ export const couldGoOn = (
       case "nobody":
         return ours.some(({ capabilities }) => missing(capabilities, lack.needs).length === 0);
       case "place":
-        return hasPlace(lack.agent);
+        return hasPlace(lack.agent, lack.task);
       case "turn":
         return !isQueued(lack.task) || ours.every(({ lane }) => lane !== lack.lane);
     }

@@ -1,15 +1,7 @@
 /** A place with an agent, which all workers together have so many of: waited for where it is wanted. */
 import type { Admission } from "../../core/fleet/admission.ts";
 import type { Database } from "../../stores/postgres/database.ts";
-import { runWaits, takePlace } from "./rows.ts";
-
-export interface PlaceWish {
-  /** Whose account it works on. */
-  readonly agent: string;
-  /** What it is called; the same one twice is one place. */
-  readonly task: string;
-  readonly run: string;
-}
+import { type PlaceWish, runWaits, takePlace } from "./rows.ts";
 
 /** `stopped`: whoever asked no longer wants it. `waits`: told why, and that it no longer does. */
 export async function admitted(

@@ -28,10 +28,11 @@ import { performHere } from "../local.ts";
 import { admitted } from "./admitted.ts";
 import type { AskerStanding, Carrier } from "./carrier.ts";
 import { type Idle, watchIdle } from "./idle.ts";
-import { agentLimited, leavePlace, liveWorkers, runWaits, stopRun } from "./rows.ts";
+import { agentLimited, leavePlace, liveWorkers, lossesOf, runWaits, stopRun } from "./rows.ts";
 import {
   attemptOf,
   deadly,
+  mostLost,
   placeName,
   type Task,
   type TaskDone,
@@ -138,6 +139,7 @@ export function dispatching(at: Dispatch): Dispatching {
         // A refusal from before this drive is no answer to it; whatever else came of it is.
         const known = await carrier.settled(name);
         if (known && (known.is !== "done" || isTrouble(known.done))) continue;
+        if (known?.is === "done" && (await isForgiven(task, name, known.done))) continue;
         const lane = await findLane(site, task);
         if (lane === undefined) return standingOf(site) === "fenced" ? "fenced" : "stopped";
         // Only once somebody can do it: whoever waits for a machine keeps no place from others.
@@ -169,6 +171,10 @@ export function dispatching(at: Dispatch): Dispatching {
       underWay--;
     }
   };
+
+  /** It cost too many workers, the run came to its rest for that, and somebody wants it tried again. */
+  const isForgiven = async ({ move }: Task, name: string, done: TaskDone): Promise<boolean> =>
+    done.is === "lost" && move.do !== "work" && (await lossesOf(database, name)) < mostLost;
 
   const taskOf = (site: RunSite, move: TaskMove, run: PlanRun, agent?: string): Task => ({
     run: id,
@@ -204,7 +210,9 @@ export function dispatching(at: Dispatch): Dispatching {
           waits: (why) =>
             idle.waits(
               place,
-              why === undefined ? undefined : { lack: { is: "place", agent: account }, why },
+              why === undefined
+                ? undefined
+                : { lack: { is: "place", agent: account, task: place }, why },
             ),
         },
       );

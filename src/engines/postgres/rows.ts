@@ -44,7 +44,8 @@ export interface RunRow {
   readonly progress: RunProgress;
   readonly is_open: boolean;
   readonly paused: boolean;
-  readonly stopping: "now" | "kill" | null;
+  /** As people have asked whoever drives it; whoever drives it next is bound by it too. */
+  readonly stopping: Stopping | null;
   readonly wanted: number;
   readonly driven: number;
   readonly version: string;
@@ -55,6 +56,9 @@ export interface RunRow {
   readonly created_at: Date;
   readonly updated_at: Date;
 }
+
+/** `after-phase`: what is under way comes to its end, and nothing begins. */
+export type Stopping = "now" | "kill" | "after-phase";
 
 /** How the last drive ended. */
 export interface RunResult {
@@ -159,11 +163,16 @@ export const describeAnew = (
 const bothHashes = `(SELECT string_agg(DISTINCT hash, ',')
   FROM unnest(string_to_array(concat_ws(',', submitted ->> 'trust', $3::text), ',')) hash)`;
 
-/** What was to be tried again once has been; whatever else was said meanwhile stands. */
-export const retryTaken = (database: Database, id: string): Promise<unknown> =>
+/** It is on record that this is tried again; whatever else was said meanwhile stands. */
+export const retryTaken = (
+  database: Database,
+  id: string,
+  retry: NonNullable<BuildOptions["retry"]>,
+): Promise<unknown> =>
   database.query(
-    "UPDATE autodev.runs SET submitted = submitted #- '{options,retry}' WHERE id = $1",
-    [id],
+    `UPDATE autodev.runs SET submitted = submitted #- '{options,retry}'
+     WHERE id = $1 AND submitted #> '{options,retry}' = $2`,
+    [id, jsonbOf(retry)],
   );
 
 /**
@@ -180,6 +189,16 @@ export interface HandedOver {
   readonly epoch: number;
 }
 
+/** Why it is to be driven; of none of them, because a person wants it. */
+export interface Wish {
+  readonly answer?: AnswerGiven;
+  readonly handedOver?: HandedOver;
+  /** Nobody has heard of this wish, it seems: unless it was driven, or stopped, since that was read. */
+  readonly unheard?: number;
+  /** Its time had come when somebody looked. */
+  readonly isDue?: true;
+}
+
 /**
  * Somebody wants it driven on; resolves with the number of that wish, undefined where it needs none.
  * What a newer one has driven stays with those who can replay it, whoever asks for it.
@@ -188,9 +207,8 @@ export async function wantDriven(
   database: Database,
   id: string,
   version: string,
-  by: { readonly answer?: AnswerGiven; readonly handedOver?: HandedOver },
+  { answer, handedOver, unheard, isDue }: Wish,
 ): Promise<number | undefined> {
-  const { answer, handedOver } = by;
   const [row] = await database.query<{ wanted: number }>(
     `UPDATE autodev.runs SET wanted = wanted + 1, version = greatest(version::int, $2::int)::text, updated_at = now(),
        lacks = NULL, state = CASE WHEN state = 'driving' AND held_until > now() THEN state ELSE 'waiting' END
@@ -198,6 +216,8 @@ export async function wantDriven(
        AND ($3::jsonb IS NULL OR (asking @> $3 AND
          (lacks IS NOT NULL OR (wanted = driven AND ($4 OR state = 'asking')))))
        AND ($5::int IS NULL OR (epoch = $5 AND state = 'driving'))
+       AND ($6::int IS NULL OR (wanted = $6 AND wanted > driven))
+       AND (NOT $7 OR ${isDueNow})
      RETURNING wanted`,
     [
       id,
@@ -205,23 +225,40 @@ export async function wantDriven(
       answer ? jsonbOf([{ id: answer.decision }]) : null,
       answer?.isFirst ?? true,
       handedOver?.epoch ?? null,
+      unheard ?? null,
+      isDue ?? false,
     ],
   );
   return row?.wanted;
 }
 
-/** By whoever holds it. False: what was wanted has been answered meanwhile, or others hold it. */
+/** Its time has come, by the one clock that all go by; or nobody has held it for long. */
+const isDueNow = `(
+  (state = 'parked' AND wanted = driven AND (outcome ->> 'until')::timestamptz <= now())
+  OR (state = 'driving' AND updated_at < now() - interval '1 minute'
+    AND COALESCE(held_until, updated_at) < now() - interval '1 minute'))`;
+
+/**
+ * By whoever holds it. False: what was wanted has been answered meanwhile, others hold it, or whoever
+ * held it before was asked to stop.
+ */
 export async function runDriving(
   database: Database,
   { id, epoch }: { readonly id: string; readonly epoch: number },
 ): Promise<boolean> {
   const rows = await database.query(
-    `UPDATE autodev.runs SET state = 'driving', outcome = NULL, stopping = NULL, lacks = NULL, updated_at = now()
-     WHERE id = $1 AND is_open AND epoch = $2 AND wanted > driven RETURNING id`,
+    `UPDATE autodev.runs SET state = 'driving', outcome = NULL, lacks = NULL, updated_at = now()
+     WHERE id = $1 AND is_open AND epoch = $2 AND wanted > driven AND ${goesOn} RETURNING id`,
     [id, epoch],
   );
   return rows.length === 1;
 }
+
+const goesOn = "(stopping IS NULL OR stopping = 'after-phase')";
+
+/** Of a run that goes on no further. */
+export const isToStop = ({ stopping }: Pick<RunRow, "stopping">): boolean =>
+  stopping === "now" || stopping === "kill";
 
 /** How a drive came to its rest. */
 export interface DriveRest {
@@ -272,7 +309,11 @@ export async function runRests(
         rest.epoch,
       ],
     );
-    if (rows.length === 1) return "rests";
+    if (rows.length === 1) {
+      if (rest.state === "halted")
+        await query(`DELETE FROM autodev.losses WHERE ${isOfRun}`, [[id]]);
+      return "rests";
+    }
     const [row] = await query<{ held: boolean }>(
       `SELECT (${isHeld} OR epoch <> $2 OR NOT is_open) AS held FROM autodev.runs WHERE id = $1`,
       [id, rest.epoch],
@@ -283,7 +324,8 @@ export async function runRests(
 
 /**
  * Driven by nobody for now, though it is not at rest: others need the place more. False: somebody has
- * wanted something meanwhile, or answered, so it could go on after all; or others have it.
+ * wanted something meanwhile, answered, or stopped it, so there is something to do after all; or others
+ * have it.
  */
 export async function runMakesRoom(
   database: Database,
@@ -297,7 +339,7 @@ export async function runMakesRoom(
     await query("SELECT id FROM autodev.runs WHERE id = $1 FOR UPDATE", [id]);
     const rows = await query(
       `UPDATE autodev.runs SET state = 'waiting', lacks = $4, waits = $5, asking = $6, updated_at = now()
-       WHERE id = $1 AND is_open AND wanted = $2 AND epoch = $3 AND NOT ${isHeld} AND NOT EXISTS
+       WHERE id = $1 AND is_open AND wanted = $2 AND epoch = $3 AND ${goesOn} AND NOT ${isHeld} AND NOT EXISTS
          (SELECT FROM autodev.answers a WHERE a.run = $1 AND a.decision = ANY ($7))
        RETURNING id`,
       [
@@ -334,17 +376,18 @@ export const runWaits = (database: Database, id: string, why: string | null): Pr
     why,
   ]);
 
-/** By whoever drives it, as long as nobody else does. */
-export const stopRun = (
+/** By whoever drives it, or asks him, as long as nobody else does. False: somebody else does. */
+export async function stopRun(
   database: Database,
   { id, epoch }: { readonly id: string; readonly epoch: number },
-  how: "now" | "kill",
-): Promise<unknown> =>
-  database.query("UPDATE autodev.runs SET stopping = $3 WHERE id = $1 AND epoch = $2", [
-    id,
-    epoch,
-    how,
-  ]);
+  how: Stopping,
+): Promise<boolean> {
+  const rows = await database.query(
+    "UPDATE autodev.runs SET stopping = $3 WHERE id = $1 AND epoch = $2 RETURNING id",
+    [id, epoch, how],
+  );
+  return rows.length === 1;
+}
 
 export async function pauseRun(database: Database, id: string, paused: boolean): Promise<boolean> {
   const rows = await database.query(
@@ -479,11 +522,17 @@ export const seenWorkers = (database: Database): Promise<readonly WorkerRow[]> =
 export const toldToStop = (
   database: Database,
   runs: readonly string[],
-): Promise<readonly Pick<RunRow, "id" | "stopping" | "is_open">[]> =>
+): Promise<
+  readonly {
+    readonly id: string;
+    readonly is_open: boolean;
+    readonly stopping: "now" | "kill" | null;
+  }[]
+> =>
   runs.length === 0
     ? Promise.resolve([])
     : database.query(
-        `SELECT id, is_open, CASE WHEN state = 'halted' THEN 'now' ELSE stopping END AS stopping
+        `SELECT id, is_open, CASE WHEN state = 'halted' THEN 'now' ELSE nullif(stopping, 'after-phase') END AS stopping
          FROM autodev.runs WHERE id = ANY($1)`,
         [runs],
       );
@@ -492,20 +541,16 @@ export const toldToStop = (
 export const abandonedRuns = (
   database: Database,
   version: string,
-): Promise<readonly { readonly id: string; readonly version: string }[]> =>
+): Promise<readonly Pick<RunRow, "id" | "version" | "wanted">[]> =>
   database.query(
-    `SELECT id, version FROM autodev.runs r WHERE is_open AND wanted > driven AND version <> $1
+    `SELECT id, version, wanted FROM autodev.runs r WHERE is_open AND wanted > driven AND version <> $1
        AND NOT EXISTS (SELECT 1 FROM autodev.workers w WHERE w.version = r.version AND w.state IN ('active', 'draining'))`,
     [version],
   );
 
-/** Their time has come, by the one clock that all go by; or nobody has held them for long. */
 export async function runsDue(database: Database): Promise<readonly string[]> {
   const rows = await database.query<{ id: string }>(
-    `SELECT id FROM autodev.runs WHERE is_open AND (
-       (state = 'parked' AND wanted = driven AND (outcome ->> 'until')::timestamptz <= now())
-       OR (state = 'driving' AND updated_at < now() - interval '1 minute'
-         AND COALESCE(held_until, updated_at) < now() - interval '1 minute')) LIMIT 100`,
+    `SELECT id FROM autodev.runs WHERE is_open AND ${isDueNow} LIMIT 100`,
   );
   return rows.map(({ id }) => id);
 }
@@ -530,7 +575,9 @@ export const countLoss = (database: Database, task: string, worker: string): Pro
     [task, worker],
   );
 
-/** How many workers were lost with it. */
+const isOfRun = "split_part(task, '/', 1) = ANY($1)";
+
+/** How many workers were lost with it, since somebody last wanted it tried again. */
 export async function lossesOf(database: Database, task: string): Promise<number> {
   const [row] = await database.query<{ losses: number }>(
     "SELECT count(*)::int AS losses FROM autodev.losses WHERE task = $1",
@@ -588,34 +635,56 @@ export const agentLimited = (
     [agent, until, reason],
   );
 
-/** A place for one attempt, taken in the same breath in which it is counted. */
+export interface PlaceWish {
+  readonly agent: string;
+  /** The same, however often it is asked for: it has one place. */
+  readonly task: string;
+  readonly run: string;
+}
+
+/**
+ * A place for one attempt, taken in the same breath in which it is counted. `keptSeconds`: kept for so
+ * long for whoever is woken up for it, who would else find that others who never slept have taken it.
+ */
 export async function takePlace(
   database: Database,
-  { agent, task, run }: { readonly agent: string; readonly task: string; readonly run: string },
+  { agent, task, run }: PlaceWish,
+  keptSeconds?: number,
 ): Promise<Admission> {
+  const kept = "now() + $4 * interval '1 second'";
   return database.transaction(async (query) => {
     // Two that count at once would both find the last place free.
     await query("SELECT pg_advisory_xact_lock(hashtext('autodev agent ' || $1))", [agent]);
-    const [had] = await query<{ task: string }>(
-      "SELECT task FROM autodev.agent_uses WHERE task = $1",
+    const [had] = await query<{ lapsed: boolean }>(
+      "SELECT COALESCE(kept_until < now(), false) AS lapsed FROM autodev.agent_uses WHERE task = $1",
       [task],
     );
-    if (had) return { is: "admitted" };
-    const judged = await judgePlace(query, agent);
+    const judged: Admission =
+      had && !had.lapsed ? { is: "admitted" } : await judgePlace(query, agent);
     if (judged.is === "admitted") {
-      await query("INSERT INTO autodev.agent_uses (task, agent, run) VALUES ($1, $2, $3)", [
-        task,
-        agent,
-        run,
-      ]);
+      await query(
+        `INSERT INTO autodev.agent_uses (task, agent, run, kept_until) VALUES ($1, $2, $3, ${kept})
+         ON CONFLICT (task) DO UPDATE SET kept_until = ${kept}, at = now() WHERE agent_uses.kept_until IS NOT NULL`,
+        [task, agent, run, keptSeconds ?? null],
+      );
     }
     return judged;
   });
 }
 
-/** Whether one more attempt with it would not have to wait here; nothing is taken. */
-export const hasPlace = async (database: Database, agent: string): Promise<boolean> =>
-  (await judgePlace(database.query, agent)).is !== "waits";
+/** Of a flow, which has one at a time: a place that an earlier drive had, or was kept for this one. */
+export async function inheritPlace(database: Database, { agent, task, run }: PlaceWish) {
+  await database.query(
+    `UPDATE autodev.agent_uses SET task = $2 WHERE task =
+       (SELECT task FROM autodev.agent_uses WHERE run = $1 AND agent = $3 AND ended_at IS NULL ORDER BY at DESC LIMIT 1)
+       AND NOT EXISTS (SELECT FROM autodev.agent_uses WHERE task = $2)`,
+    [run, task, agent],
+  );
+  await database.query(
+    "UPDATE autodev.agent_uses SET ended_at = now() WHERE run = $1 AND task <> $2 AND ended_at IS NULL",
+    [run, task],
+  );
+}
 
 async function judgePlace(query: Database["query"], agent: string): Promise<Admission> {
   const [row] = await query<AgentRow>("SELECT * FROM autodev.agents WHERE agent = $1", [agent]);
@@ -626,8 +695,8 @@ async function judgePlace(query: Database["query"], agent: string): Promise<Admi
     now: Date;
     day_ends: Date;
   }>(
-    `SELECT count(*) FILTER (WHERE ended_at IS NULL AND run IN
-         (SELECT id FROM autodev.runs WHERE is_open AND (state = 'driving' OR lacks IS NOT NULL))) AS under_way,
+    `SELECT count(*) FILTER (WHERE ended_at IS NULL AND (kept_until IS NULL OR kept_until > now()) AND run IN
+         (SELECT id FROM autodev.runs WHERE is_open AND state IN ('waiting', 'driving'))) AS under_way,
        array_agg(at ORDER BY at) FILTER (WHERE at > now() - interval '1 minute') AS begun,
        sum(dollars) FILTER (WHERE at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC') AS today,
        now() AS now,
@@ -714,9 +783,7 @@ export async function runsToForget(database: Database): Promise<readonly string[
 }
 
 export async function runsForgotten(database: Database, ids: readonly string[]): Promise<void> {
-  await database.query("DELETE FROM autodev.losses WHERE split_part(task, '/', 1) = ANY($1)", [
-    ids,
-  ]);
+  await database.query(`DELETE FROM autodev.losses WHERE ${isOfRun}`, [ids]);
   await database.query("UPDATE autodev.runs SET forgotten = true WHERE id = ANY($1)", [ids]);
 }
 

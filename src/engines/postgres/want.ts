@@ -1,9 +1,17 @@
 /** Somebody wants a run to go on: it is put where whoever can take it looks. */
 import { chooseLane, whyNobody } from "../../core/fleet/capabilities.ts";
-import { couldGoOn } from "../../core/fleet/lacks.ts";
+import { couldGoOn, type Lack } from "../../core/fleet/lacks.ts";
 import type { Database } from "../../stores/postgres/database.ts";
 import { type Carrier, driveName, flowName } from "./carrier.ts";
-import { hasPlace, liveWorkers, type RunRow, runNamed, runWaits, wantDriven } from "./rows.ts";
+import {
+  liveWorkers,
+  type RunRow,
+  runNamed,
+  runWaits,
+  takePlace,
+  type Wish,
+  wantDriven,
+} from "./rows.ts";
 
 interface Wanting {
   readonly database: Database;
@@ -11,11 +19,7 @@ interface Wanting {
   readonly version: string;
 }
 
-export async function wantRun(
-  fleet: Wanting,
-  id: string,
-  by: Parameters<typeof wantDriven>[3] = {},
-): Promise<void> {
+export async function wantRun(fleet: Wanting, id: string, by: Wish = {}): Promise<void> {
   const wanted = await wantDriven(fleet.database, id, fleet.version, by);
   if (wanted !== undefined) await enqueueWanted(fleet, id, wanted);
 }
@@ -47,29 +51,42 @@ export async function wantAgain(fleet: Wanting, id: string, wanted: number): Pro
   if (!row) return;
   const name = (row.kind === "plan" ? driveName : flowName)(id, String(wanted));
   if ((await fleet.carrier.settled(name)) === undefined) await enqueueWanted(fleet, id, wanted);
-  else await wantRun(fleet, id);
+  else await wantRun(fleet, id, { unheard: wanted });
 }
 
-/** Those of them that lack nothing, or no longer. */
-export async function ableToGoOn<T extends Pick<RunRow, "version" | "lacks">>(
+/** Longer than it takes to be driven again, where somebody has room for it. */
+const keptSeconds = 30;
+
+/** Those of them that lack nothing, or no longer; a place is kept for whoever lacked one. */
+export async function ableToGoOn<T extends Pick<RunRow, "id" | "version" | "lacks">>(
   { database, carrier }: Wanting,
   runs: readonly T[],
 ): Promise<readonly T[]> {
   const lacks = runs.flatMap((run) => run.lacks ?? []);
   if (lacks.length === 0) return runs;
-  const agents = new Set(lacks.flatMap((lack) => (lack.is === "place" ? lack.agent : [])));
-  const free = new Set<string>();
-  for (const agent of agents) if (await hasPlace(database, agent)) free.add(agent);
   const queued = await carrier.stillQueued(
     lacks.flatMap((lack) => (lack.is === "turn" ? lack.task : [])),
   );
   const atHand = {
     workers: await liveWorkers(database),
-    // One at a time: a place that is free is taken by the first who comes.
-    hasPlace: (agent: string) => free.delete(agent),
+    hasPlace: () => false,
     isQueued: (task: string) => queued.has(task),
   };
-  return runs.filter((run) => run.lacks === null || couldGoOn(run.lacks, run.version, atHand));
+  const findsPlace = async (run: string, ofRun: readonly Lack[]): Promise<boolean> => {
+    for (const lack of ofRun) {
+      if (lack.is !== "place") continue;
+      const place = await takePlace(database, { ...lack, run }, keptSeconds);
+      if (place.is !== "waits") return true;
+    }
+    return false;
+  };
+  const able: T[] = [];
+  for (const run of runs) {
+    const { id, version, lacks: ofRun } = run;
+    if (!ofRun || couldGoOn(ofRun, version, atHand) || (await findsPlace(id, ofRun)))
+      able.push(run);
+  }
+  return able;
 }
 
 /** A flow that was left in a lane in which nobody works any more goes to another. */

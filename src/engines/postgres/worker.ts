@@ -338,9 +338,8 @@ async function sweep(options: WorkerOptions, id: string, contact: Contact): Prom
   const older = (await abandonedRuns(database, version)).filter(
     (run) => Number(run.version) <= Number(version),
   );
-  for (const run of [...older.map((each) => each.id), ...(await runsDue(database))]) {
-    await wantRun(options, run);
-  }
+  for (const { id: run, wanted } of older) await wantRun(options, run, { unheard: wanted });
+  for (const run of await runsDue(database)) await wantRun(options, run, { isDue: true });
   // Wanted, and then whoever wanted it was killed before he could say so to anybody; or it has made
   // room for others, and need not any more.
   for (const { id: run, wanted } of await ableToGoOn(options, await unheardRuns(database))) {

@@ -27,6 +27,7 @@ import { type Dispatching, dispatching } from "../../engines/postgres/dispatch.t
 import {
   type DriveRest,
   isPaused,
+  isToStop,
   type RunProgress,
   type RunRow,
   retryTaken,
@@ -34,6 +35,7 @@ import {
   runMakesRoom,
   runNamed,
   runRests,
+  stopRun,
   tellNews,
   tellRun,
 } from "../../engines/postgres/rows.ts";
@@ -143,6 +145,7 @@ async function driveHeld(
 ): Promise<Came> {
   const { database } = fleet;
   const { project, store, held } = seat;
+  if (isToStop(row)) return stoppedBefore;
   if (await isPaused(database, row.id)) {
     return { state: "paused", outcome: { how: "paused" } };
   }
@@ -164,6 +167,13 @@ async function driveHeld(
     unfollow();
   }
 }
+
+/** Whoever drove it before was asked to stop, and could not say any more that he had. */
+export const stoppedBefore = {
+  state: "halted",
+  outcome: { how: "interrupted" },
+  isStopped: true,
+} satisfies Rest;
 
 const followMs = 500;
 
@@ -300,7 +310,7 @@ async function carry(
     needsOf: (agent) => needsOf(agent, intended.value.settings),
     accountOf: (agent) => accountOf(agent, intended.value.settings),
     // What is under way comes to its end, and nothing begins.
-    limits: () => (pause.isOn() ? { finishing: true } : {}),
+    limits: () => (row.stopping === "after-phase" || pause.isOn() ? { finishing: true } : {}),
   });
   const news = newsFor(fleet, row.id);
   const never = new AbortController().signal;
@@ -316,14 +326,24 @@ async function carry(
         by: `autodev worker`,
         signal: never,
         killNow: never,
-        onEvent: (event, run) => void tellProgress(fleet, event, run),
+        onEvent: (event, run) => {
+          void tellProgress(fleet, event, run);
+          if (event.type === "stop-asked" && event.how === "after-phase")
+            void stopRun(database, { id: row.id, epoch }, event.how).catch(() => {});
+        },
         onNews: news.add,
         notices: { terminal: undefined },
       },
-      { open: joinRun("drives"), drive: (site) => drive(site, hands) },
+      {
+        async open(...at) {
+          const opened = await joinRun("drives")(...at);
+          // Asked for once: the next drive does not try it again.
+          if (opened.ok && options.retry) await retryTaken(database, row.id, options.retry);
+          return opened;
+        },
+        drive: (site) => drive(site, hands),
+      },
     );
-    // Asked for once: the next drive does not try it again.
-    if (options.retry) await retryTaken(database, row.id);
     if (built.ok && built.value.run.ended === "complete")
       await tidyAfter(project.root, row.remote, built.value.run);
     const isRoom = hands.idle.madeRoom.aborted && !built.ok && isTakenOver(built.failure);
@@ -337,7 +357,7 @@ async function carry(
 
 /** What people stopped in the same moment stays stopped. */
 function roomMade({ idle, isStopped }: Dispatching): RoomMade | Rest {
-  if (isStopped()) return { state: "halted", outcome: { how: "interrupted" }, isStopped: true };
+  if (isStopped()) return stoppedBefore;
   const waiting = idle.waiting();
   return { lacks: waiting.map(({ lack }) => lack), why: waiting[0]?.why ?? "" };
 }

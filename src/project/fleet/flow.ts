@@ -27,7 +27,9 @@ import {
   closeRunRow,
   type DriveRest,
   describeRun,
+  inheritPlace,
   isPaused,
+  isToStop,
   openRunOf,
   placeUsed,
   type RunRow,
@@ -59,6 +61,7 @@ import {
   type RoomMade,
   type SeatStore,
   seatStore,
+  stoppedBefore,
   type WorkPlace,
   watchPause,
 } from "./drive.ts";
@@ -253,11 +256,12 @@ async function goHeld(
   row: Ordered,
   seat: FlowSeat & { readonly held: Held },
   at: TaskContext,
-): Promise<Came | "handed over" | "at rest" | "taken over"> {
+): Promise<Came | "handed over" | "again" | "taken over"> {
   const { database } = fleet;
+  if (isToStop(row)) return stoppedBefore;
   if (await isPaused(database, row.id)) return { state: "paused", outcome: { how: "paused" } };
   const { id } = row;
-  if (!(await runDriving(database, { id, epoch: seat.store.epoch }))) return "at rest";
+  if (!(await runDriving(database, { id, epoch: seat.store.epoch }))) return "again";
   const send = sending(seat.git, row);
   const pause = watchPause(fleet, id);
   let isFinishing = false;
@@ -280,7 +284,8 @@ async function goHeld(
     return isPausing ? { state: "paused", outcome: { how: "paused" } } : came;
   }
   // Ended, and not because anybody wanted the flow to end: its worker goes.
-  const isStopped = (await runNamed(database, row.id))?.stopping !== null;
+  const now = await runNamed(database, row.id);
+  const isStopped = now !== undefined && isToStop(now);
   return isStopped ? { ...came, isStopped } : "handed over";
 }
 
@@ -298,6 +303,7 @@ async function inPlace(
   if (agent === undefined) return cameOf(await act(() => {}));
   const task = `${id}/flow/${wanted}`;
   const wish = { agent: accountOf(agent, settings.value), task, run: id };
+  await inheritPlace(database, wish);
   let waiting: { readonly why: string; readonly since: number } | undefined;
   const admission = await admitted(database, wish, {
     isWanted: () =>
@@ -309,7 +315,7 @@ async function inPlace(
   if (admission.is === "stopped") {
     if (!waiting || signal.aborted) return { state: "halted", outcome: { how: "interrupted" } };
     // Others can use the place on this machine meanwhile.
-    return { lacks: [{ is: "place", agent: wish.agent }], why: waiting.why };
+    return { lacks: [{ is: "place", agent: wish.agent, task }], why: waiting.why };
   }
   if (admission.is === "parked") {
     const { until, why } = admission;

@@ -174,13 +174,12 @@ export async function stopIn(
     if (!row.value || !["waiting", "driving", "parked"].includes(row.value.state))
       return succeed("rests");
     const { kind, epoch } = row.value;
-    if (kind === "flow" && store.value.holder()) {
-      // Whoever follows a flow looks there, and nowhere else.
-      const told = await attempting(database, () => stopRun(database, { id, epoch }, "now"));
-      return told.ok ? succeed("asked") : told;
-    }
     const at = new Date().toISOString();
-    const heard = await heardBy(store.value, { say: "stop", how, by, at });
+    const heard =
+      kind === "flow" && store.value.holder()
+        ? // Whoever follows a flow looks there, and nowhere else.
+          await attempting(database, () => stopRun(database, { id, epoch }, "now"))
+        : await heardBy(store.value, { say: "stop", how, by, at });
     if (!heard.ok || heard.value) return heard.ok ? succeed("asked") : heard;
     // Nobody has it: what would go on by itself, now or when its time has come, does not.
     const { wanted: driven, asking, progress } = row.value;

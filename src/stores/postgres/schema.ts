@@ -111,6 +111,7 @@ export const schemaSteps: readonly string[] = [
     agent       text NOT NULL,
     run         text NOT NULL,
     at          timestamptz NOT NULL DEFAULT now(),
+    kept_until  timestamptz,
     ended_at    timestamptz,
     tokens      numeric NOT NULL DEFAULT 0,
     dollars     numeric NOT NULL DEFAULT 0

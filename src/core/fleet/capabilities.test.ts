@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type Capabilities, chooseLane, laneOf, missing, whyNobody } from "./capabilities.ts";
+import {
+  type Capabilities,
+  chooseLane,
+  hasFreeLane,
+  laneOf,
+  missing,
+  whyNobody,
+} from "./capabilities.ts";
 
 const has: Capabilities = {
   agents: ["codex"],
@@ -35,6 +42,41 @@ describe("a lane", () => {
     const other = { ...has, labels: has.labels.toReversed() };
     expect(laneOf(other, 2, hash)).toBe(laneOf(has, 2, hash));
     expect(laneOf(has, 3, hash)).not.toBe(laneOf(has, 2, hash));
+  });
+
+  it("is free as long as less lies in it than its workers have places for", () => {
+    const two = [worker("a", 2), worker("a", 2), worker("b", 1)];
+    expect(
+      hasFreeLane(
+        two,
+        "1",
+        new Map([
+          ["a", 4],
+          ["b", 0],
+        ]),
+      ),
+    ).toBe(true);
+    expect(
+      hasFreeLane(
+        two,
+        "1",
+        new Map([
+          ["a", 3],
+          ["b", 1],
+        ]),
+      ),
+    ).toBe(true);
+    expect(
+      hasFreeLane(
+        two,
+        "1",
+        new Map([
+          ["a", 4],
+          ["b", 7],
+        ]),
+      ),
+    ).toBe(false);
+    expect(hasFreeLane(two, "2", new Map())).toBe(false);
   });
 
   const wanted = { needs: ["gpu"], version: "1" };

@@ -67,13 +67,29 @@ export function chooseLane(
   { needs, version }: { readonly needs: readonly string[]; readonly version: string },
   load: LaneLoad,
 ): string | undefined {
-  const places = new Map<string, number>();
-  for (const { lane, jobs, capabilities, version: theirs } of workers) {
-    if (theirs !== version || missing(capabilities, needs).length > 0) continue;
-    places.set(lane, (places.get(lane) ?? 0) + jobs);
-  }
+  const places = placesIn(
+    workers.filter(
+      (worker) => worker.version === version && missing(worker.capabilities, needs).length === 0,
+    ),
+  );
   const wait = (lane: string): number => (load.get(lane) ?? 0) / (places.get(lane) ?? 1);
   return [...places.keys()].toSorted((a, b) => wait(a) - wait(b) || (a < b ? -1 : 1))[0];
+}
+
+/** Whether a worker of this version has nothing to do, in whichever lane. */
+export function hasFreeLane(
+  workers: readonly WorkerSeen[],
+  version: string,
+  load: LaneLoad,
+): boolean {
+  const places = placesIn(workers.filter((worker) => worker.version === version));
+  return [...places].some(([lane, jobs]) => (load.get(lane) ?? 0) < jobs);
+}
+
+function placesIn(workers: readonly WorkerSeen[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const { lane, jobs } of workers) places.set(lane, (places.get(lane) ?? 0) + jobs);
+  return places;
 }
 
 /** A sentence for people: why nobody takes it. */

@@ -16,7 +16,7 @@ import { publishPhase, publishRun } from "../../activities/publish.ts";
 import { type RunSite, refused } from "../../activities/run-site.ts";
 import { landPhase } from "../../activities/verify-phase.ts";
 import { fail, succeed } from "../../core/failure.ts";
-import { chooseLane, whyNobody } from "../../core/fleet/capabilities.ts";
+import { chooseLane, hasFreeLane, whyNobody } from "../../core/fleet/capabilities.ts";
 import type { Limits, Move } from "../../core/plan/next-moves.ts";
 import { type PlanRun, phaseOf } from "../../core/plan/progress.ts";
 import type { Performed } from "../../core/plan/run-plan.ts";
@@ -84,7 +84,10 @@ export function dispatching(at: Dispatch): Dispatching {
   let underWay = 0;
   let rests: number | undefined;
   let [isListening, isStopped] = [false, false];
-  const idle = watchIdle(carrier);
+  const idle = watchIdle(carrier, async () => {
+    const [workers, load] = [await liveWorkers(database), await carrier.load()];
+    return hasFreeLane(workers, at.version, load);
+  });
   const showing = oneAfterAnother();
 
   /** Where somebody can do it; said at once when nobody can. Undefined: we were asked to stop. */

@@ -1,7 +1,9 @@
 /**
  * A drive of which nothing is with a worker only takes the place of others: none has what it needs,
  * its agent has no place, or everything of it lies behind the work of others. When drives wait for a
- * place to be driven, it makes room; what it has enqueued stays where it lies.
+ * place to be driven, it makes room; what it has enqueued stays where it lies. Where it lies behind
+ * others and all workers are busy it stays: another in its place would only lie behind it, and of many
+ * runs none would come to its end before all have begun.
  */
 import type { Lack } from "../../core/fleet/lacks.ts";
 import { every } from "../../stores/postgres/every.ts";
@@ -31,12 +33,19 @@ const lookEveryMs = 1000;
 /** Something is often free a moment later. */
 export const idlePatienceMs = 5000;
 
-export function watchIdle(carrier: Pick<Carrier, "waitingDrives">): Idle {
+export function watchIdle(
+  carrier: Pick<Carrier, "waitingDrives">,
+  isSomebodyFree: () => Promise<boolean>,
+): Idle {
   const madeRoom = new AbortController();
   const waiting = new Map<string, Waiting>();
   let [performed, asked] = [0, 0];
   let since: number | undefined;
   let seen: ReadonlySet<string> = new Set();
+
+  /** Whether others could do more in its place. */
+  const helps = async (): Promise<boolean> =>
+    [...waiting.values()].every(({ lack }) => lack.is !== "turn") || (await isSomebodyFree());
 
   const look = async (): Promise<void> => {
     if (waiting.size === 0 || waiting.size + asked < performed) {
@@ -49,7 +58,9 @@ export function watchIdle(carrier: Pick<Carrier, "waitingDrives">): Idle {
     // What has only just come is about to be taken.
     const isNeeded = [...drives].some((drive) => seen.has(drive));
     seen = drives;
-    if (isNeeded && waiting.size > 0 && waiting.size + asked >= performed) madeRoom.abort();
+    if (!isNeeded || !(await helps()) || waiting.size === 0 || waiting.size + asked < performed)
+      return;
+    madeRoom.abort();
   };
   const { end } = every(lookEveryMs, look);
 

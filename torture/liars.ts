@@ -57,7 +57,7 @@ import {
 export const liars: Row = {
   name: "liars",
   promise: "no lie of an agent is believed, each is called by its name, and no honest work refused",
-  budgetSeconds: { ci: 30, full: 5400 },
+  budgetSeconds: { ci: 11, full: 5400 },
   run: hearAll,
 };
 

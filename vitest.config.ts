@@ -3,22 +3,26 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The longest first, as `npm run check` names them: at the end none of them keeps all others waiting. */
 const longest = [
-  "test/liars",
-  "test/flow-tasks",
+  "test/fleet",
   "test/build-bad-input",
   "test/build",
-  "test/ui-browser",
-  "test/matrix",
   "test/flow",
-  "test/docs",
-  "test/build-repositories",
-  "test/examples",
+  "test/ui-browser",
+  "test/flow-tasks",
+  "test/mcp",
+  "test/flow-trackers",
   "test/clean-checkout",
-  "test/bad-input",
+  "test/examples",
+  "test/spoken-runs",
   "test/pull-request",
-  "test/doctor",
+  "test/matrix",
   "test/flow-stories",
-  "test/control",
+  "test/ui",
+  "test/plan-commands",
+  "test/fleet-flow",
+  "test/docs",
+  "test/truth-receipts",
+  "test/engines",
 ].map((name) => `/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {

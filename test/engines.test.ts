@@ -148,7 +148,7 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
       const hands = dispatching({
         database: fleet.database,
         carrier: {
-          settled: async () => undefined,
+          known: async () => undefined,
           load: async () => new Map(),
           enqueueTask: async () => {},
           outcomeOf: async () => ({ is: "done", done }),
@@ -156,7 +156,7 @@ describe.skipIf(findPostgres() === undefined)("on PostgreSQL", () => {
         run,
         remote: "",
         rests: () => 0,
-        epoch: 1,
+        noteStop: () => {},
         version: protocol,
         needs: [],
         needsOf: () => [],

@@ -5,9 +5,13 @@ import * as net from "node:net";
 import * as path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Decision } from "../src/core/decision.ts";
+import type { RunState } from "../src/core/fleet/told.ts";
 import {
   describeAnew,
   inheritPlace,
+  leavePlace,
+  retryTaken,
+  retryWanted,
   runDriving,
   runRests,
   takePlace,
@@ -15,6 +19,7 @@ import {
 } from "../src/engines/postgres/rows.ts";
 import { forgetWhatIsOver } from "../src/engines/postgres/worker.ts";
 import { answerRun, openFleet, submitPlan } from "../src/project/fleet.ts";
+import type { Database } from "../src/stores/postgres/database.ts";
 import {
   type FleetProject,
   type FleetRig,
@@ -146,6 +151,16 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
   const stateOf = (run: string): string =>
     rig.sql<{ state: string }>(`SELECT state FROM autodev.runs WHERE id = '${run}'`)[0]?.state ??
     "";
+  /** As whoever drives it says it; of one that was made up for that. */
+  const rested = (database: Database, run: string, state: RunState, until?: string) =>
+    runRests(database, run, {
+      driven: wantedOf(run),
+      epoch: 0,
+      state,
+      outcome: { how: state, ...(until !== undefined && { until }) },
+      asking: [],
+      progress: {},
+    });
   const wantedOf = (run: string): number =>
     rig.sql<{ wanted: number }>(`SELECT wanted FROM autodev.runs WHERE id = '${run}'`)[0]?.wanted ??
     0;
@@ -333,6 +348,55 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     expect(eventsOf(run).some(({ type }) => type === "attempt-interrupted")).toBe(false);
   });
 
+  it("takes what a worker brings that drains, though nobody else could have done it", async () => {
+    const env = agent(
+      `echo x >> "$NOTES/only"; while [ ! -e "$NOTES/only-over" ]; do sleep 0.1; done; ${working}`,
+    );
+    await workers({ a: { env, labels: ["gpu"] } });
+    const run = await submit(
+      await project(one, settings("engine: { use: postgres, needs: [gpu] }\n")),
+    );
+    const only = await atWorkOn(run);
+    const [before] = rig.sql<{ epoch: number }>(
+      `SELECT epoch FROM autodev.runs WHERE id = '${run}'`,
+    );
+    rig.worker("plain", { env });
+    await until("there are two", () => workerOf("plain").said().includes("lane"), 30_000);
+    only.signal("SIGTERM");
+    const driven = `SELECT 1 FROM autodev.runs WHERE id = '${run}' AND state = 'driving' AND epoch > ${before?.epoch}`;
+    await until("the other one drives it", () => rig.sql(driven).length > 0, 30_000);
+    fs.writeFileSync(at("only-over"), "");
+    const brought = () => eventsOf(run).some(({ type }) => type === "attempt-delivered");
+    await until("what it brought is on record", brought, 30_000);
+    await rig.autodev(["stop", "--engine=postgres", "--run", run]);
+    await rests(run, "halted");
+    expect(read("only")).toEqual(["x"]);
+  });
+
+  it("lets come to its end what is at work when nobody drives it just then, and begins nothing more", async () => {
+    const env = agent(
+      `echo "$AUTODEV_PHASE" >> "$NOTES/undriven"; while [ ! -e "$NOTES/undriven-over" ]; do sleep 0.1; done; ${working}`,
+    );
+    await workers({ a: { env } });
+    const run = await submit(await project(chain));
+    const driver = await atWorkOn(run);
+    // He hands it over, and nobody is there yet to take it.
+    driver.signal("SIGTERM");
+    const handedOver = `SELECT 1 FROM autodev.runs WHERE id = '${run}' AND state = 'waiting' AND holder IS NULL`;
+    await until("nobody drives it", () => rig.sql(handedOver).length > 0, 30_000);
+    const stopped = rig.autodev(["stop", "--after-phase", "--engine=postgres", "--run", run]);
+    const written = `SELECT 1 FROM autodev.runs WHERE id = '${run}' AND stopping = 'after-phase'`;
+    await until("it is written down", () => rig.sql(written).length > 0, 30_000);
+    expect(stateOf(run)).toBe("waiting");
+    rig.worker("b", { env });
+    fs.writeFileSync(at("undriven-over"), "");
+    await rests(run, "halted");
+    expect((await stopped).code).toBe(0);
+    expect(read("undriven")).toEqual(["1"]);
+    expect(eventsOf(run).some(({ type }) => type === "attempt-interrupted")).toBe(false);
+    expect(eventsOf(run).some(({ type }) => type === "phase-published")).toBe(true);
+  });
+
   it("gives work to whoever has what it needs, and says at once when nobody has", async () => {
     const env = agent(`echo "$WHO" >> "$NOTES/label"; ${working}`);
     await workers({ plain: { env: { ...env, WHO: "plain" } } });
@@ -508,7 +572,7 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     fs.writeFileSync(at("unheard"), "");
     await pause(2500);
     const again = rig.autodev(["retry", "1", "--run", run, "--note=mind the gap"], { cwd: notes });
-    const said = `SELECT 1 AS said FROM autodev.runs WHERE id = '${run}' AND submitted #> '{options,retry}' IS NOT NULL`;
+    const said = `SELECT 1 AS said FROM autodev.runs WHERE id = '${run}' AND submitted #> '{options,retries,0}' IS NOT NULL`;
     await until("it is said", () => rig.sql(said).length > 0, 20_000);
     await workers({ b: { env, leaseSeconds: 2 } });
     await rests(run);
@@ -561,7 +625,35 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     const takenOver = wish("r00000000b0", "flow/3");
     await inheritPlace(database, takenOver);
     expect([await take(takenOver), await take(first)]).toEqual(["admitted", "waits"]);
+    // Whoever has left it, and asks again, is one more.
+    await leavePlace(database, takenOver.task);
+    expect([await take(first), await take(takenOver)]).toEqual(["admitted", "waits"]);
+    // As long as it is tried again in a moment, its agents may be at work; else there are none.
+    const state = (now: string): void =>
+      rig.sqlRun(`UPDATE autodev.runs SET state = '${now}' WHERE id = '${first.run}'`);
+    state("parked");
+    expect(await take(takenOver)).toBe("waits");
+    state("driving");
+    expect(await rested(database, first.run, "halted")).toBe("rests");
+    expect([await take(takenOver), await take(first)]).toEqual(["admitted", "waits"]);
     rig.sqlRun("DELETE FROM autodev.agents WHERE agent = 'kept'");
+    await fleet.value.close();
+  });
+
+  it("does not go on by itself when it was stopped on its way to a rest from which it would", async () => {
+    const fleet = await openFleet({ url: rig.url });
+    if (!fleet.ok) throw new Error(fleet.failure.message);
+    const run = "r00000000b1";
+    for (const how of ["now", "after-phase"]) {
+      rig.sqlRun(`INSERT INTO autodev.runs (id, kind, remote, plan, submitted, version, state, stopping, wanted)
+        VALUES ('${run}', 'flow', 'nowhere', 't', '{}', '1', 'driving', '${how}', 1)`);
+      const until = "2020-01-01T00:00:00Z";
+      expect(await rested(fleet.value.database, run, "parked", until)).toBe("rests");
+      expect(await wantDriven(fleet.value.database, run, "1", { isDue: true })).toBe(undefined);
+      const [row] = rig.sql(`SELECT state, outcome FROM autodev.runs WHERE id = '${run}'`);
+      expect(row).toEqual({ state: "halted", outcome: { how: "interrupted" } });
+      rig.sqlRun(`DELETE FROM autodev.runs WHERE id = '${run}'`);
+    }
     await fleet.value.close();
   });
 
@@ -571,15 +663,7 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     const run = "r00000000ac";
     rig.sqlRun(`INSERT INTO autodev.runs (id, kind, remote, plan, submitted, version, state, wanted)
       VALUES ('${run}', 'plan', 'nowhere', 'r', '{}', '1', 'driving', 1)`);
-    const rest = () =>
-      runRests(fleet.value.database, run, {
-        driven: 1,
-        epoch: 0,
-        state: "paused",
-        outcome: { how: "paused" },
-        asking: [],
-        progress: {},
-      });
+    const rest = () => rested(fleet.value.database, run, "paused");
     expect(await rest()).toBe("wanted");
     rig.sqlRun("UPDATE autodev.fleet SET paused = true");
     expect(await rest()).toBe("rests");
@@ -609,16 +693,21 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     const run = "r00000000ad";
     rig.sqlRun(`INSERT INTO autodev.runs (id, kind, remote, plan, submitted, version)
       VALUES ('${run}', 'plan', 'nowhere', 's', '{"options": {"plan": "s", "jobs": 1}, "trust": "old"}', '1')`);
-    await describeAnew(database, run, { options: { retry: { phase: "1" } } });
+    const [first, second] = [{ phase: "1" }, { phase: "2", note: "mind the gap" }];
+    await retryWanted(database, run, first);
     await describeAnew(database, run, { options: { jobs: 2 }, trust: "new" });
+    await retryWanted(database, run, second);
     const [row] = rig.sql<{ submitted: unknown }>(
       `SELECT submitted FROM autodev.runs WHERE id = '${run}'`,
     );
     expect(row?.submitted).toEqual({
-      options: { plan: "s", jobs: 2, retry: { phase: "1" } },
+      options: { plan: "s", jobs: 2, retries: [first, second] },
       // Both: parts of the run were made with what was approved before.
       trust: "new,old",
     });
+    await retryTaken(database, run, [first]);
+    const left = `SELECT submitted #> '{options,retries}' AS retries FROM autodev.runs WHERE id = '${run}'`;
+    expect(rig.sql(left)).toEqual([{ retries: [second] }]);
     rig.sqlRun(`UPDATE autodev.runs SET is_open = false WHERE id = '${run}'`);
     await fleet.value.close();
   });

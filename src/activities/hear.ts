@@ -8,6 +8,7 @@ import { named } from "../core/plan/ids.ts";
 import { isComplete, type PlanRun, phaseOf } from "../core/plan/progress.ts";
 import type { RunEvent } from "../core/plan/run-event.ts";
 import type { RunSite } from "./run-site.ts";
+import type { Retry } from "./start-run.ts";
 
 export interface Hearing {
   /** Waits for a word; resolves with what it brings about. */
@@ -109,6 +110,25 @@ export function ofLease(
   return message.say === "report"
     ? [{ type: "attempt-reported", phase, attempt, epoch, result: message.result }]
     : [{ type: "attempt-leased", phase, attempt, lease: { ...held.lease, until: message.until } }];
+}
+
+/** All of these; said twice, it is reset once. `nothing`: of which nothing comes, and why. */
+export function allTriedAgain(
+  run: PlanRun,
+  retries: readonly Retry[],
+  by: string,
+): { readonly events: readonly RunEvent[]; readonly nothing: readonly string[] } {
+  const events: RunEvent[] = [];
+  const nothing: string[] = [];
+  const isReset = (event: RunEvent): boolean =>
+    event.type === "phase-reset" &&
+    events.some((other) => other.type === "phase-reset" && other.phase === event.phase);
+  for (const retry of retries) {
+    const brings = triedAgain(run, { ...retry, by });
+    if (typeof brings === "string") nothing.push(brings);
+    else events.push(...brings.filter((event) => !isReset(event)));
+  }
+  return { events, nothing };
 }
 
 /** The same, whether the run is under way or about to be. */

@@ -4,14 +4,12 @@
  */
 import { currentRun } from "../core/evolve.ts";
 import { fail, type Result, succeed } from "../core/failure.ts";
-import type { PlanRun } from "../core/plan/progress.ts";
-import type { RunEvent } from "../core/plan/run-event.ts";
 import { runPhases } from "../core/plan/run-phases.ts";
 import { openGit } from "../git/call.ts";
 import { anchor } from "./find-ground.ts";
 import { findSandbox } from "./find-sandbox.ts";
 import { movedMeanwhile, notFollowed } from "./follow-target.ts";
-import { triedAgain } from "./hear.ts";
+import { allTriedAgain } from "./hear.ts";
 import type { Held, Project } from "./hold.ts";
 import { mostStarters, type OpenedRun, recordResumption, trustedAlong } from "./open-run.ts";
 import {
@@ -70,10 +68,10 @@ export const joinRun =
       return isTheirs ? notFollowed(before, commit, other) : approval;
     }
     const found = { cast: cast.value, stack: stack.value, moved, other };
-    const again = triedHere(role, before, options, world.by);
+    const again = allTriedAgain(before, role === "drives" ? (options.retries ?? []) : [], world.by);
     // It has come further meanwhile: no reason for the rest of it not to go on.
-    if (typeof again === "string") opening.said.push(again);
-    const tried = typeof again === "string" ? [] : again;
+    opening.said.push(...again.nothing);
+    const tried = again.events;
     if (rests || tried.length > 0) {
       const recorded = rests
         ? await recordResumption(opening, before, [[], tried], found)
@@ -90,12 +88,3 @@ export const joinRun =
     const site = await openSite(opening, before.id, all, only.value);
     return site.ok ? succeed({ is: "ready", site: site.value, said: opening.said }) : site;
   };
-
-/** What somebody has wanted tried again while nobody drove it. */
-const triedHere = (
-  role: "drives" | "works",
-  before: PlanRun,
-  { retry }: BuildOptions,
-  by: string,
-): readonly RunEvent[] | string =>
-  role === "drives" && retry ? triedAgain(before, { ...retry, by }) : [];

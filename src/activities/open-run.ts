@@ -17,7 +17,7 @@ import { releasedByReturn } from "./ask-agent.ts";
 import { anchor, findGround } from "./find-ground.ts";
 import { findSandbox } from "./find-sandbox.ts";
 import { movedMeanwhile, unpublished } from "./follow-target.ts";
-import { triedAgain } from "./hear.ts";
+import { allTriedAgain } from "./hear.ts";
 import { type Held, type Project, readHistory } from "./hold.ts";
 import {
   approved,
@@ -306,8 +306,9 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
   const edited = await handEdits({ project, held, ask: world.ask, by: world.by }, before, said);
   if (!edited.ok) return edited;
   events.push(...edited.value.events);
-  const again = options.retry && triedAgain(before, { ...options.retry, by: world.by });
-  if (typeof again === "string") return fail("usage", again);
+  const again = allTriedAgain(before, options.retries ?? [], world.by);
+  const [nothingAgain] = again.nothing;
+  if (nothingAgain !== undefined) return fail("usage", nothingAgain);
   const nothing = events.length === 0 && before.ended === "complete" && isOver(before);
   if (nothing) return showAgain(opening, before, edited.value.stale);
   const only = choosePhases(options, phases, opened.compiled, before);
@@ -338,7 +339,7 @@ async function resumeRun(opening: Opening, before: PlanRun): Promise<Result<Open
   if (!recovered.ok) return recovered;
   said.push(...recovered.value);
   const found = { cast: cast.value, stack: stack.value, moved, other };
-  const recorded = await recordResumption(opening, before, [events, again ?? []], found);
+  const recorded = await recordResumption(opening, before, [events, again.events], found);
   if (!recorded.ok) return recorded;
   const anchored = moved === undefined ? succeed(undefined) : await anchor(git, before.id, moved);
   if (!anchored.ok) return anchored;

@@ -39,8 +39,14 @@ export interface BuildOptions {
   readonly sandbox?: SandboxMode;
   /** The step of a flow whose tasks these are. */
   readonly under?: string;
-  /** Which phase is to be tried again, and what is to be minded. */
-  readonly retry?: { readonly phase: string; readonly note?: string };
+  /** What is to be tried again. */
+  readonly retries?: readonly Retry[];
+}
+
+/** Which phase, and what is to be minded. */
+export interface Retry {
+  readonly phase: string;
+  readonly note?: string;
 }
 
 /** What is known of a build before anything is written. */

@@ -40,7 +40,7 @@ export interface BuildCommandOptions {
   decide?: string;
   json?: boolean;
   color?: boolean;
-  retry?: { readonly phase: string; readonly note?: string };
+  retries?: readonly { readonly phase: string; readonly note?: string }[];
   live?: boolean;
   detach?: boolean;
   ui?: boolean;

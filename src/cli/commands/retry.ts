@@ -48,7 +48,7 @@ export async function run(
   );
   if (!said.ok) return reportFailure(said.failure, json);
   if (said.value.is === "nobody") {
-    return build(path.join(project.root, current.plan), { ...options, retry: word });
+    return build(path.join(project.root, current.plan), { ...options, retries: [word] });
   }
   const { by, is } = said.value;
   if (is === "unheard") {

@@ -45,7 +45,11 @@ describe("a lane", () => {
   });
 
   it("is free as long as less lies in it than its workers have places for", () => {
-    const two = [worker("a", 2), worker("a", 2), worker("b", 1)];
+    const at = (lane: string, jobs: number, isLeaving = false) => ({
+      ...worker(lane, jobs),
+      isLeaving,
+    });
+    const two = [at("a", 2), at("a", 2), at("b", 1)];
     expect(
       hasFreeLane(
         two,
@@ -77,6 +81,9 @@ describe("a lane", () => {
       ),
     ).toBe(false);
     expect(hasFreeLane(two, "2", new Map())).toBe(false);
+    // What lies there is with whoever is about to go: the other one has nothing to do.
+    expect(hasFreeLane([at("a", 4, true), at("a", 4)], "1", new Map([["a", 4]]))).toBe(true);
+    expect(hasFreeLane([at("a", 4, true)], "1", new Map())).toBe(false);
   });
 
   const wanted = { needs: ["gpu"], version: "1" };

@@ -76,14 +76,20 @@ export function chooseLane(
   return [...places.keys()].toSorted((a, b) => wait(a) - wait(b) || (a < b ? -1 : 1))[0];
 }
 
-/** Whether a worker of this version has nothing to do, in whichever lane. */
+/**
+ * Whether a worker of this version has nothing to do, in whichever lane. Who is about to go takes
+ * nothing new, but what lies in a lane may be with him.
+ */
 export function hasFreeLane(
-  workers: readonly WorkerSeen[],
+  workers: readonly (WorkerSeen & { readonly isLeaving: boolean })[],
   version: string,
   load: LaneLoad,
 ): boolean {
-  const places = placesIn(workers.filter((worker) => worker.version === version));
-  return [...places].some(([lane, jobs]) => (load.get(lane) ?? 0) < jobs);
+  const ours = workers.filter((worker) => worker.version === version);
+  const places = placesIn(ours);
+  return ours.some(
+    ({ lane, isLeaving }) => !isLeaving && (load.get(lane) ?? 0) < (places.get(lane) ?? 0),
+  );
 }
 
 function placesIn(workers: readonly WorkerSeen[]): ReadonlyMap<string, number> {

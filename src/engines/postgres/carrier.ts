@@ -23,17 +23,21 @@ export const runsQueue = "runs";
 
 export interface Carrier {
   /** `mark`: the wish that it answers; the same one twice is one drive. `version`: who can replay it. */
-  enqueueDrive(run: string, mark: string, version: string): Promise<void>;
+  enqueueDrive(
+    run: string,
+    mark: string,
+    to: { readonly version: string; readonly turn: Turn },
+  ): Promise<void>;
   /** A flow, which takes a place where it is driven. */
   enqueueFlow(
     run: string,
     mark: string,
-    to: { readonly lane: string; readonly version: string },
+    to: { readonly lane: string; readonly version: string; readonly turn: Turn },
   ): Promise<void>;
   /** Twice is once; one that is known already stays where it is. */
   enqueueTask(name: string, lane: string, task: Task): Promise<void>;
-  /** What had come of it before anybody asks now; undefined: it is not known, or not over. */
-  settled(name: string): Promise<TaskOutcome | undefined>;
+  /** What had come of it before anybody asks now; `taken`: somebody is at it; undefined: nobody yet. */
+  known(name: string): Promise<TaskOutcome | "taken" | undefined>;
   /** Runs that wait for somebody who drives them; of our version. */
   waitingDrives(): Promise<readonly string[]>;
   /** Those of them that nobody has taken yet. */
@@ -49,6 +53,8 @@ export interface Carrier {
   outcomeOf(name: string, asker: Asker): Promise<TaskOutcome>;
   /** How many wait or are at work in each lane. */
   load(): Promise<ReadonlyMap<string, number>>;
+  /** The same, as it was within the last second: many may ask. */
+  loadSeen(): Promise<ReadonlyMap<string, number>>;
   /**
    * Everything that is with nobody of `there` is given to others; resolves with what that was.
    * `before`: told of each while it is still with whoever had it.
@@ -59,6 +65,12 @@ export interface Carrier {
   ): Promise<readonly { readonly id: string; readonly worker: string }[]>;
   close(): Promise<void>;
 }
+
+/** `first`: it was driven before, and had to let others go first. */
+export type Turn = "first" | "usual";
+
+/** The smaller one is taken first; of equals, the one that has waited longer. */
+const priorityOf = (turn: Turn): number => (turn === "first" ? 1 : 2);
 
 /**
  * How whoever asks stands to the run. `ended`: people have stopped it, so what nobody has begun is
@@ -89,7 +101,7 @@ export const quiet = { info() {}, debug() {}, warn() {}, error() {} };
 
 const pollMs = 100;
 const strandedMs = 2000;
-const drivesSeenMs = 900;
+const seenMs = 900;
 
 export async function openCarrier(
   database: Database,
@@ -117,8 +129,34 @@ function carrierOver(client: DBOSClient, database: Database, version: string): C
   const { patiently } = database;
   let polling: NodeJS.Timeout | undefined;
   let closed = false;
-  /** Many drives of one worker ask the same. */
-  let drivesSeen: { at: number; ids: Promise<readonly string[]> } | undefined;
+  // Many drives of one worker ask the same.
+  const waitingDrives = seenLately(async () => {
+    const found = await patiently(() =>
+      client.listWorkflows({
+        workflowName: "drive",
+        status: "ENQUEUED",
+        applicationVersion: version,
+        loadInput: false,
+        loadOutput: false,
+        limit: 100,
+      }),
+    );
+    return found.map(({ workflowID }) => workflowID);
+  });
+  const load = async (): Promise<ReadonlyMap<string, number>> => {
+    const found = await patiently(() =>
+      client.listWorkflows({
+        workflowName: ["task", "flow"],
+        status: ["ENQUEUED", "PENDING"],
+        loadInput: false,
+        loadOutput: false,
+      }),
+    );
+    const counted = new Map<string, number>();
+    for (const { queueName = "" } of found)
+      counted.set(queueName, (counted.get(queueName) ?? 0) + 1);
+    return counted;
+  };
 
   const poll = async (): Promise<void> => {
     const names = [...waiting.keys()];
@@ -183,54 +221,49 @@ function carrierOver(client: DBOSClient, database: Database, version: string): C
   };
 
   return {
-    enqueueDrive: async (run, mark, of) => {
+    enqueueDrive: async (run, mark, { version: appVersion, turn }) => {
       await patiently(() =>
         client.enqueue(
           {
             queueName: runsQueue,
             workflowName: "drive",
             workflowID: driveName(run, mark),
-            appVersion: of,
+            appVersion,
+            priority: priorityOf(turn),
           },
           run,
         ),
       );
     },
-    enqueueFlow: async (run, mark, { lane, version: of }) => {
-      const workflowID = flowName(run, mark);
+    enqueueFlow: async (run, mark, { lane, version: appVersion, turn }) => {
+      const [workflowID, priority] = [flowName(run, mark), priorityOf(turn)];
       await patiently(() =>
-        client.enqueue({ queueName: lane, workflowName: "flow", workflowID, appVersion: of }, run),
+        client.enqueue(
+          { queueName: lane, workflowName: "flow", workflowID, appVersion, priority },
+          run,
+        ),
       );
     },
     enqueueTask: async (name, lane, task) => {
       await patiently(() =>
         client.enqueue(
-          { queueName: lane, workflowName: "task", workflowID: name, appVersion: version },
+          {
+            queueName: lane,
+            workflowName: "task",
+            workflowID: name,
+            appVersion: version,
+            priority: priorityOf("usual"),
+          },
           task,
         ),
       );
     },
-    async settled(name) {
-      const known = await patiently(() => client.getWorkflow(name));
-      return known && outcomeIn(known.status, known.output, known.error);
+    async known(name) {
+      const found = await patiently(() => client.getWorkflow(name));
+      if (found?.status === "PENDING") return "taken";
+      return found && outcomeIn(found.status, found.output, found.error);
     },
-    async waitingDrives() {
-      const now = performance.now();
-      if (!drivesSeen || now - drivesSeen.at > drivesSeenMs) {
-        const found = patiently(() =>
-          client.listWorkflows({
-            workflowName: "drive",
-            status: "ENQUEUED",
-            applicationVersion: version,
-            loadInput: false,
-            loadOutput: false,
-            limit: 100,
-          }),
-        );
-        drivesSeen = { at: now, ids: found.then((all) => all.map((each) => each.workflowID)) };
-      }
-      return drivesSeen.ids;
-    },
+    waitingDrives,
     async stillQueued(tasks) {
       if (tasks.length === 0) return new Set();
       const found = await patiently(() =>
@@ -272,19 +305,8 @@ function carrierOver(client: DBOSClient, database: Database, version: string): C
         waiting.set(name, { ...asker, resolve, since: performance.now() });
         keepPolling();
       }),
-    async load() {
-      const found = await patiently(() =>
-        client.listWorkflows({
-          workflowName: ["task", "flow"],
-          status: ["ENQUEUED", "PENDING"],
-          loadInput: false,
-          loadOutput: false,
-        }),
-      );
-      const load = new Map<string, number>();
-      for (const { queueName = "" } of found) load.set(queueName, (load.get(queueName) ?? 0) + 1);
-      return load;
-    },
+    load,
+    loadSeen: seenLately(load),
     async takeOver(there, before) {
       const taken: { id: string; worker: string }[] = [];
       const all = await client.listWorkflows({
@@ -311,6 +333,22 @@ function carrierOver(client: DBOSClient, database: Database, version: string): C
       clearTimeout(polling);
       // Its connections are the database's, which whoever opened it closes.
     },
+  };
+}
+
+/** One look serves all who ask within a second; one that came to nothing serves nobody. */
+function seenLately<T>(look: () => Promise<T>): () => Promise<T> {
+  let seen: { readonly at: number; readonly found: Promise<T> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (!seen || now - seen.at > seenMs) {
+      const found = look();
+      seen = { at: now, found };
+      found.catch(() => {
+        if (seen?.found === found) seen = undefined;
+      });
+    }
+    return seen.found;
   };
 }
 

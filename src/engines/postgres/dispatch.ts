@@ -28,7 +28,15 @@ import { performHere } from "../local.ts";
 import { admitted } from "./admitted.ts";
 import type { AskerStanding, Carrier } from "./carrier.ts";
 import { type Idle, watchIdle } from "./idle.ts";
-import { agentLimited, leavePlace, liveWorkers, lossesOf, runWaits, stopRun } from "./rows.ts";
+import {
+  agentLimited,
+  leavePlace,
+  liveWorkers,
+  lossesOf,
+  runWaits,
+  type Stopping,
+  workersAtWork,
+} from "./rows.ts";
 import {
   attemptOf,
   deadly,
@@ -47,7 +55,6 @@ export interface Dispatch {
   readonly remote: string;
   /** How often the run has rested so far; asked once it is under way. */
   rests(): number;
-  readonly epoch: number;
   readonly version: string;
   readonly needs: readonly string[];
   /** What a worker has to have for this agent. */
@@ -55,6 +62,8 @@ export interface Dispatch {
   /** Whose account it works on: several names may share one. */
   accountOf(agent: string): string;
   limits(): Partial<Limits>;
+  /** People want it to end: that is written where whoever drives it next looks. */
+  noteStop(how: Stopping): void;
   /** It is given to somebody else: the drive ends, and what is under way is left alone. */
   readonly handOver: AbortSignal;
 }
@@ -85,7 +94,7 @@ export function dispatching(at: Dispatch): Dispatching {
   let rests: number | undefined;
   let [isListening, isStopped] = [false, false];
   const idle = watchIdle(carrier, async () => {
-    const [workers, load] = [await liveWorkers(database), await carrier.load()];
+    const [workers, load] = [await workersAtWork(database), await carrier.loadSeen()];
     return hasFreeLane(workers, at.version, load);
   });
   const showing = oneAfterAnother();
@@ -140,16 +149,23 @@ export function dispatching(at: Dispatch): Dispatching {
         if (standingOf(site) === "fenced") return "fenced";
         const name = taskName(task, { tip: run.tip, rests: (rests ??= at.rests()), tries });
         // A refusal from before this drive is no answer to it; whatever else came of it is.
-        const known = await carrier.settled(name);
-        if (known && (known.is !== "done" || isTrouble(known.done))) continue;
-        if (known?.is === "done" && (await isForgiven(task, name, known.done))) continue;
-        const lane = await findLane(site, task);
-        if (lane === undefined) return standingOf(site) === "fenced" ? "fenced" : "stopped";
-        // Only once somebody can do it: whoever waits for a machine keeps no place from others.
-        const admission = await admit();
-        if (admission.is === "stopped") return standingOf(site) === "fenced" ? "fenced" : "stopped";
-        if (admission.is === "parked") return admission;
-        await carrier.enqueueTask(name, lane, task);
+        const known = await carrier.known(name);
+        if (known !== undefined && known !== "taken") {
+          if (known.is !== "done" || isTrouble(known.done)) continue;
+          if (await isForgiven(task, name, known.done)) continue;
+          return known.done;
+        }
+        // Who is at it already need not be found: he may be about to go, or the only one of his kind.
+        if (known === undefined) {
+          const lane = await findLane(site, task);
+          if (lane === undefined) return standingOf(site) === "fenced" ? "fenced" : "stopped";
+          // Only once somebody can do it: whoever waits for a machine keeps no place from others.
+          const admission = await admit();
+          if (admission.is === "stopped")
+            return standingOf(site) === "fenced" ? "fenced" : "stopped";
+          if (admission.is === "parked") return admission;
+          await carrier.enqueueTask(name, lane, task);
+        }
         const outcome = await carrier.outcomeOf(name, {
           standing: () => standingOf(site),
           lies: (where) =>
@@ -335,7 +351,7 @@ export function dispatching(at: Dispatch): Dispatching {
       const stop = (how: "now" | "kill") => () => {
         isStopped = true;
         idle.end();
-        void stopRun(database, { id, epoch: at.epoch }, how).catch(() => {});
+        at.noteStop(how);
       };
       (site.asked ?? site.signal).addEventListener("abort", stop("now"), { once: true });
       site.killNow.addEventListener("abort", stop("kill"), { once: true });
@@ -365,7 +381,7 @@ const behind = (task: string, lane: string) => ({
 });
 
 /** In order, and none is waited for but at the end. */
-function oneAfterAnother(): {
+export function oneAfterAnother(): {
   want(act: () => Promise<unknown>): void;
   settled(): Promise<unknown>;
 } {

@@ -4,7 +4,7 @@
  */
 import type { CloneOrder } from "../../activities/clone-run.ts";
 import type { FlowOptions } from "../../activities/start-flow.ts";
-import type { BuildOptions } from "../../activities/start-run.ts";
+import type { BuildOptions, Retry } from "../../activities/start-run.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { Failure } from "../../core/failure.ts";
 import { type Admission, type AgentRule, admit } from "../../core/fleet/admission.ts";
@@ -163,17 +163,30 @@ export const describeAnew = (
 const bothHashes = `(SELECT string_agg(DISTINCT hash, ',')
   FROM unnest(string_to_array(concat_ws(',', submitted ->> 'trust', $3::text), ',')) hash)`;
 
-/** It is on record that this is tried again; whatever else was said meanwhile stands. */
+/** Tried again as soon as somebody drives it, with whatever else is wanted so. */
+export const retryWanted = (database: Database, id: string, retry: Retry): Promise<unknown> =>
+  database.query(
+    `UPDATE autodev.runs SET updated_at = now(), submitted =
+       jsonb_set(submitted, '{options,retries}', ${retriesWanted} || jsonb_build_array($2::jsonb))
+     WHERE id = $1 AND is_open`,
+    [id, jsonbOf(retry)],
+  );
+
+/** It is on record that these are tried again; whatever else was said meanwhile stands. */
 export const retryTaken = (
   database: Database,
   id: string,
-  retry: NonNullable<BuildOptions["retry"]>,
+  retries: readonly Retry[],
 ): Promise<unknown> =>
   database.query(
-    `UPDATE autodev.runs SET submitted = submitted #- '{options,retry}'
-     WHERE id = $1 AND submitted #> '{options,retry}' = $2`,
-    [id, jsonbOf(retry)],
+    `UPDATE autodev.runs SET submitted = jsonb_set(submitted, '{options,retries}', COALESCE(
+       (SELECT jsonb_agg(retry) FROM jsonb_array_elements(${retriesWanted}) retry
+        WHERE NOT $2::jsonb @> jsonb_build_array(retry)), '[]'))
+     WHERE id = $1`,
+    [id, jsonbOf(retries)],
   );
+
+const retriesWanted = "COALESCE(submitted #> '{options,retries}', '[]')";
 
 /**
  * An answer that lies there. Whoever drives the run, or is about to, finds it by himself: only one
@@ -247,7 +260,7 @@ export async function runDriving(
   { id, epoch }: { readonly id: string; readonly epoch: number },
 ): Promise<boolean> {
   const rows = await database.query(
-    `UPDATE autodev.runs SET state = 'driving', outcome = NULL, lacks = NULL, updated_at = now()
+    `UPDATE autodev.runs SET state = 'driving', outcome = NULL, lacks = NULL, waits = NULL, updated_at = now()
      WHERE id = $1 AND is_open AND epoch = $2 AND wanted > driven AND ${goesOn} RETURNING id`,
     [id, epoch],
   );
@@ -276,7 +289,9 @@ export interface DriveRest {
 }
 
 /**
- * By whoever has just let go of it. `wanted`: somebody has wanted something since `driven`, has
+ * By whoever has just let go of it. What people have stopped meanwhile does not rest as something that
+ * goes on by itself; and whoever rests has no agent at work, but for one that is tried again in a
+ * moment. `wanted`: somebody has wanted something since `driven`, has
  * answered, or lets go on what was paused, so it is not at rest. `held`: somebody else drives it or has since, and it is his to say
  * how it ends. Whoever drove it last and comes back now can record nothing more.
  */
@@ -289,14 +304,15 @@ export async function runRests(
     // Who answers or lets go on does so wholly before this, and is seen, or wholly after, and sees the rest.
     await query("SELECT one FROM autodev.fleet FOR SHARE");
     await query("SELECT id FROM autodev.runs WHERE id = $1 FOR UPDATE", [id]);
-    const rows = await query(
-      `UPDATE autodev.runs SET driven = wanted, state = $3, outcome = $4, asking = $5, progress = $6,
-         waits = NULL, lacks = NULL, stopping = NULL, is_open = ($3 <> 'over'), updated_at = now(),
+    const [rested] = await query<{ state: RunState }>(
+      `UPDATE autodev.runs SET driven = wanted, state = CASE WHEN ${staysStopped} THEN 'halted' ELSE $3 END,
+         outcome = CASE WHEN ${staysStopped} THEN $4::jsonb - 'until' || '{"how": "interrupted"}' ELSE $4::jsonb END,
+         asking = $5, progress = $6, waits = NULL, lacks = NULL, stopping = NULL, is_open = ($3 <> 'over'), updated_at = now(),
          epoch = epoch + 1, holder = NULL, held_until = NULL
        WHERE id = $1 AND is_open AND epoch = $9 AND NOT ${isHeld} AND ($7 OR (wanted = $2 AND NOT EXISTS
          (SELECT FROM autodev.answers a WHERE a.run = $1 AND a.decision = ANY ($8))))
          AND ($3 <> 'paused' OR paused OR EXISTS (SELECT FROM autodev.fleet f WHERE f.paused))
-       RETURNING id`,
+       RETURNING state`,
       [
         id,
         rest.driven,
@@ -309,9 +325,14 @@ export async function runRests(
         rest.epoch,
       ],
     );
-    if (rows.length === 1) {
-      if (rest.state === "halted")
+    if (rested) {
+      if (rested.state === "halted")
         await query(`DELETE FROM autodev.losses WHERE ${isOfRun}`, [[id]]);
+      if (rested.state !== "parked")
+        await query(
+          "UPDATE autodev.agent_uses SET ended_at = now() WHERE run = $1 AND ended_at IS NULL",
+          [id],
+        );
       return "rests";
     }
     const [row] = await query<{ held: boolean }>(
@@ -321,6 +342,8 @@ export async function runRests(
     return row?.held ? "held" : "wanted";
   });
 }
+
+const staysStopped = "stopping IS NOT NULL AND $3 IN ('parked', 'paused')";
 
 /**
  * Driven by nobody for now, though it is not at rest: others need the place more. False: somebody has
@@ -510,6 +533,14 @@ export const liveWorkers = (database: Database): Promise<readonly WorkerRow[]> =
     `SELECT * FROM autodev.workers WHERE state = 'active' AND NOT (${isSilent}) ORDER BY name, started_at`,
   );
 
+/** With those that are ending: what they have counts as what lies in their lanes. */
+export const workersAtWork = (
+  database: Database,
+): Promise<readonly (WorkerRow & { readonly isLeaving: boolean })[]> =>
+  database.query(
+    `SELECT *, state = 'draining' AS "isLeaving" FROM autodev.workers WHERE state IN ('active', 'draining') AND NOT (${isSilent})`,
+  );
+
 /** With those that are ending or were lost a moment ago. */
 export const seenWorkers = (database: Database): Promise<readonly WorkerRow[]> =>
   database.query<WorkerRow>(
@@ -655,21 +686,35 @@ export async function takePlace(
   return database.transaction(async (query) => {
     // Two that count at once would both find the last place free.
     await query("SELECT pg_advisory_xact_lock(hashtext('autodev agent ' || $1))", [agent]);
-    const [had] = await query<{ lapsed: boolean }>(
-      "SELECT COALESCE(kept_until < now(), false) AS lapsed FROM autodev.agent_uses WHERE task = $1",
-      [task],
-    );
-    const judged: Admission =
-      had && !had.lapsed ? { is: "admitted" } : await judgePlace(query, agent);
+    const [had] = await query(`SELECT FROM autodev.agent_uses WHERE task = $1 AND ${hasPlace}`, [
+      task,
+    ]);
+    const judged: Admission = had ? { is: "admitted" } : await judgePlace(query, agent);
     if (judged.is === "admitted") {
       await query(
         `INSERT INTO autodev.agent_uses (task, agent, run, kept_until) VALUES ($1, $2, $3, ${kept})
-         ON CONFLICT (task) DO UPDATE SET kept_until = ${kept}, at = now() WHERE agent_uses.kept_until IS NOT NULL`,
+         ON CONFLICT (task) DO UPDATE SET kept_until = ${kept}, at = now(), ended_at = NULL
+           WHERE agent_uses.kept_until IS NOT NULL OR agent_uses.ended_at IS NOT NULL`,
         [task, agent, run, keptSeconds ?? null],
       );
     }
     return judged;
   });
+}
+
+/** It was not left, nor was it only kept, for longer than it took whoever was woken up for it. */
+const hasPlace = "(ended_at IS NULL AND (kept_until IS NULL OR kept_until > now()))";
+
+/** Those of these tasks that have a place. */
+export async function placesOf(
+  database: Database,
+  tasks: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ task: string }>(
+    `SELECT task FROM autodev.agent_uses WHERE task = ANY($1) AND ${hasPlace}`,
+    [tasks],
+  );
+  return new Set(rows.map(({ task }) => task));
 }
 
 /** Of a flow, which has one at a time: a place that an earlier drive had, or was kept for this one. */
@@ -695,9 +740,10 @@ async function judgePlace(query: Database["query"], agent: string): Promise<Admi
     now: Date;
     day_ends: Date;
   }>(
-    `SELECT count(*) FILTER (WHERE ended_at IS NULL AND (kept_until IS NULL OR kept_until > now()) AND run IN
-         (SELECT id FROM autodev.runs WHERE is_open AND state IN ('waiting', 'driving'))) AS under_way,
-       array_agg(at ORDER BY at) FILTER (WHERE at > now() - interval '1 minute') AS begun,
+    `SELECT count(*) FILTER (WHERE ${hasPlace} AND run IN
+         (SELECT id FROM autodev.runs WHERE is_open AND state IN ('waiting', 'driving', 'parked'))) AS under_way,
+       array_agg(at ORDER BY at) FILTER (WHERE at > now() - interval '1 minute'
+         AND (${hasPlace} OR kept_until IS NULL)) AS begun,
        sum(dollars) FILTER (WHERE at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC') AS today,
        now() AS now,
        (date_trunc('day', now() AT TIME ZONE 'UTC') + interval '1 day') AT TIME ZONE 'UTC' AS day_ends
@@ -767,6 +813,11 @@ export async function forgetOld(database: Database): Promise<void> {
   );
   await database.query(
     "DELETE FROM autodev.workers WHERE state IN ('gone', 'lost') AND beat_at < now() - interval '1 day'",
+  );
+  // Longer than what was spent is counted.
+  await database.query(
+    `DELETE FROM autodev.agent_uses WHERE task IN
+       (SELECT task FROM autodev.agent_uses WHERE at < now() - interval '8 days' AND ended_at IS NOT NULL LIMIT 50000)`,
   );
   await database.query(
     "DELETE FROM autodev.messages m USING autodev.runs r WHERE r.id = m.run AND NOT r.is_open",

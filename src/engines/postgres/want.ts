@@ -2,9 +2,10 @@
 import { chooseLane, whyNobody } from "../../core/fleet/capabilities.ts";
 import { couldGoOn, type Lack } from "../../core/fleet/lacks.ts";
 import type { Database } from "../../stores/postgres/database.ts";
-import { type Carrier, driveName, flowName } from "./carrier.ts";
+import { type Carrier, driveName, flowName, type Turn } from "./carrier.ts";
 import {
   liveWorkers,
+  placesOf,
   type RunRow,
   runNamed,
   runWaits,
@@ -19,9 +20,14 @@ interface Wanting {
   readonly version: string;
 }
 
-export async function wantRun(fleet: Wanting, id: string, by: Wish = {}): Promise<void> {
+export async function wantRun(
+  fleet: Wanting,
+  id: string,
+  by: Wish = {},
+  turn: Turn = "usual",
+): Promise<void> {
   const wanted = await wantDriven(fleet.database, id, fleet.version, by);
-  if (wanted !== undefined) await enqueueWanted(fleet, id, wanted);
+  if (wanted !== undefined) await enqueueWanted(fleet, id, wanted, turn);
 }
 
 /**
@@ -32,26 +38,33 @@ export async function enqueueWanted(
   { database, carrier }: Wanting,
   id: string,
   wanted: number,
+  turn: Turn = "usual",
 ): Promise<void> {
   const row = await runNamed(database, id);
   if (!row) return;
   const mark = String(wanted);
   const { version } = row;
-  if (row.kind === "plan") return carrier.enqueueDrive(id, mark, version);
+  if (row.kind === "plan") return carrier.enqueueDrive(id, mark, { version, turn });
   const { needs } = row.submitted;
   const workers = await liveWorkers(database);
   const lane = chooseLane(workers, { needs, version }, await carrier.load());
   await runWaits(database, id, lane ? null : `${whyNobody(workers, needs)}: waiting for one`);
-  if (lane !== undefined) await carrier.enqueueFlow(id, mark, { lane, version });
+  if (lane !== undefined) await carrier.enqueueFlow(id, mark, { lane, version, turn });
 }
 
 /** Wanted for a while, and nobody is at it: nobody was told, or whoever took it came to nothing. */
-export async function wantAgain(fleet: Wanting, id: string, wanted: number): Promise<void> {
+export async function wantAgain(
+  fleet: Wanting,
+  { id, wanted, lacks }: Pick<RunRow, "id" | "wanted" | "lacks">,
+): Promise<void> {
   const row = await runNamed(fleet.database, id);
   if (!row) return;
   const name = (row.kind === "plan" ? driveName : flowName)(id, String(wanted));
-  if ((await fleet.carrier.settled(name)) === undefined) await enqueueWanted(fleet, id, wanted);
-  else await wantRun(fleet, id, { unheard: wanted });
+  // What it has made room for it has waited for; a place is kept for it, and not for long.
+  const turn = lacks ? "first" : "usual";
+  const known = await fleet.carrier.known(name);
+  if (known === undefined) await enqueueWanted(fleet, id, wanted, turn);
+  else if (known !== "taken") await wantRun(fleet, id, { unheard: wanted }, turn);
 }
 
 /** Longer than it takes to be driven again, where somebody has room for it. */
@@ -72,11 +85,20 @@ export async function ableToGoOn<T extends Pick<RunRow, "id" | "version" | "lack
     hasPlace: () => false,
     isQueued: (task: string) => queued.has(task),
   };
+  const placed = await placesOf(
+    database,
+    lacks.flatMap((lack) => (lack.is === "place" ? lack.task : [])),
+  );
+  // Where one has to wait, all have to: they are many, and whoever begins something asks there too.
+  const taken = new Set<string>();
   const findsPlace = async (run: string, ofRun: readonly Lack[]): Promise<boolean> => {
     for (const lack of ofRun) {
       if (lack.is !== "place") continue;
+      if (placed.has(lack.task)) return true;
+      if (taken.has(lack.agent)) continue;
       const place = await takePlace(database, { ...lack, run }, keptSeconds);
       if (place.is !== "waits") return true;
+      taken.add(lack.agent);
     }
     return false;
   };

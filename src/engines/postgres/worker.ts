@@ -342,9 +342,8 @@ async function sweep(options: WorkerOptions, id: string, contact: Contact): Prom
   for (const run of await runsDue(database)) await wantRun(options, run, { isDue: true });
   // Wanted, and then whoever wanted it was killed before he could say so to anybody; or it has made
   // room for others, and need not any more.
-  for (const { id: run, wanted } of await ableToGoOn(options, await unheardRuns(database))) {
-    await wantAgain(options, run, wanted);
-  }
+  for (const run of await ableToGoOn(options, await unheardRuns(database)))
+    await wantAgain(options, run);
   await moveFlows(options);
 }
 

@@ -23,7 +23,7 @@ import type { RunState } from "../../core/fleet/told.ts";
 import { isComplete, type PlanRun } from "../../core/plan/progress.ts";
 import type { RunNews } from "../../core/plan/run-news.ts";
 import { drive } from "../../engines/drive.ts";
-import { type Dispatching, dispatching } from "../../engines/postgres/dispatch.ts";
+import { type Dispatching, dispatching, oneAfterAnother } from "../../engines/postgres/dispatch.ts";
 import {
   type DriveRest,
   isPaused,
@@ -35,6 +35,7 @@ import {
   runMakesRoom,
   runNamed,
   runRests,
+  type Stopping,
   stopRun,
   tellNews,
   tellRun,
@@ -107,7 +108,9 @@ async function driveOnce(
   const came = await driveHeld(fleet, row, { ...opened.value, held: held.value }, at).catch(
     (error: unknown): Came => ({ refused: troubleOf(error, fleet.database.shown) }),
   );
-  if (typeof came !== "string" && "refused" in came) await healClone(project.root, came.refused);
+  // What cannot be made anew here others have whole: it is let go of, whatever comes of this.
+  if (typeof came !== "string" && "refused" in came)
+    await healClone(project.root, came.refused).catch(() => false);
   const asking = openDecisions(held.value.state);
   const { epoch } = store;
   await held.value.release();
@@ -156,14 +159,17 @@ async function driveHeld(
   if (ended?.ended === "complete") return restAfter(ended, {});
   const { epoch } = store;
   if (!(await runDriving(database, { id: row.id, epoch }))) return "again";
+  const isFinishing = row.stopping === "after-phase";
   const unfollow = store.follow(followMs);
+  const pause = watchPause(fleet, row.id);
   try {
-    const pause = watchPause(fleet, row.id);
-    const built = await carry(fleet, row, { ...seat, epoch, handOver: at.handOver, pause });
+    const { handOver } = at;
+    const built = await carry(fleet, row, { ...seat, epoch, handOver, pause, isFinishing });
     if (!("ok" in built)) return built;
-    if (!built.ok) return at.handOver.aborted ? "handed over" : { refused: built.failure };
+    if (!built.ok) return handOver.aborted ? "handed over" : { refused: built.failure };
     return restAfter(built.value.run, built.value, pause.hasEnded());
   } finally {
+    pause.end();
     unfollow();
   }
 }
@@ -187,6 +193,9 @@ interface Seat {
 export interface SeatStore extends PostgresStore {
   /** Under which we hold it, once we do. */
   readonly epoch: number;
+  /** This is done before anything more is taken out of the inbox: whoever dies in between has told others. */
+  noteFirst(act: () => Promise<unknown>): void;
+  noted(): Promise<unknown>;
 }
 
 /** `ready`: what is done as soon as it is held, before anything is looked at. */
@@ -195,8 +204,12 @@ export function seatStore(
   ready: () => Promise<Result<void>> = async () => succeed(undefined),
 ): SeatStore {
   let epoch = 0;
+  const noting = oneAfterAnother();
+  const noted = noting.settled;
   return {
     ...store,
+    noteFirst: noting.want,
+    noted,
     get epoch() {
       return epoch;
     },
@@ -205,7 +218,16 @@ export function seatStore(
       if (!session.ok) return session;
       epoch = session.value.epoch;
       const isReady = await ready();
-      if (isReady.ok) return session;
+      if (isReady.ok) {
+        const own = session.value;
+        return succeed({
+          ...own,
+          get head() {
+            return own.head;
+          },
+          takenUp: (id) => noted().then(() => own.takenUp(id)),
+        });
+      }
       await session.value.release();
       return isReady;
     },
@@ -291,26 +313,29 @@ async function carry(
     readonly epoch: number;
     readonly handOver: AbortSignal;
     readonly pause: Pause;
+    readonly isFinishing: boolean;
   },
 ): Promise<Result<Built> | RoomMade | Rest> {
   const { database } = fleet;
-  const { project, held, options, epoch, handOver, pause } = at;
+  const { project, store, held, options, epoch, handOver, pause, isFinishing } = at;
   const intended = intend(project.root, project.root, options);
   if (!intended.ok) return intended;
+  const noteStop = (how: Stopping): void =>
+    store.noteFirst(() => stopRun(database, { id: row.id, epoch }, how));
   const hands = dispatching({
     database,
     carrier: fleet.carrier,
     run: row.id,
     remote: row.remote,
     rests: () => restsIn(project),
-    epoch,
+    noteStop,
     handOver,
     version: fleet.version,
     needs: row.submitted.needs,
     needsOf: (agent) => needsOf(agent, intended.value.settings),
     accountOf: (agent) => accountOf(agent, intended.value.settings),
     // What is under way comes to its end, and nothing begins.
-    limits: () => (row.stopping === "after-phase" || pause.isOn() ? { finishing: true } : {}),
+    limits: () => (isFinishing || pause.isOn() ? { finishing: true } : {}),
   });
   const news = newsFor(fleet, row.id);
   const never = new AbortController().signal;
@@ -328,8 +353,7 @@ async function carry(
         killNow: never,
         onEvent: (event, run) => {
           void tellProgress(fleet, event, run);
-          if (event.type === "stop-asked" && event.how === "after-phase")
-            void stopRun(database, { id: row.id, epoch }, event.how).catch(() => {});
+          if (event.type === "stop-asked" && event.how === "after-phase") noteStop(event.how);
         },
         onNews: news.add,
         notices: { terminal: undefined },
@@ -338,7 +362,7 @@ async function carry(
         async open(...at) {
           const opened = await joinRun("drives")(...at);
           // Asked for once: the next drive does not try it again.
-          if (opened.ok && options.retry) await retryTaken(database, row.id, options.retry);
+          if (opened.ok && options.retries) await retryTaken(database, row.id, options.retries);
           return opened;
         },
         drive: (site) => drive(site, hands),
@@ -346,10 +370,13 @@ async function carry(
     );
     if (built.ok && built.value.run.ended === "complete")
       await tidyAfter(project.root, row.remote, built.value.run);
-    const isRoom = hands.idle.madeRoom.aborted && !built.ok && isTakenOver(built.failure);
-    return isRoom ? roomMade(hands) : built;
+    if (built.ok) return built;
+    const isRoom = hands.idle.madeRoom.aborted && isTakenOver(built.failure);
+    if (isRoom) return roomMade(hands);
+    // What was refused on the way to its end is no reason to go on.
+    return hands.isStopped() && !isTakenOver(built.failure) ? stoppedBefore : built;
   } finally {
-    pause.end();
+    await store.noted();
     await hands.end();
     await news.end();
   }

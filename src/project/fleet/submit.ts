@@ -20,6 +20,7 @@ import {
   liveWorkers,
   openRunOf,
   type RunRow,
+  retryWanted,
   runNamed,
   type Submitted,
 } from "../../engines/postgres/rows.ts";
@@ -274,7 +275,7 @@ function withoutSecrets(url: string, from: string): string {
 }
 
 const travelling = (options: BuildOptions, plan: string): Submitted["options"] => {
-  const { trustSha256: _, fresh: __, resume: ___, ...rest } = options;
+  const { trustSha256: _, fresh: __, resume: ___, retries: ____, ...rest } = options;
   return { ...rest, plan };
 };
 
@@ -294,8 +295,9 @@ async function goOn(
     // What was said anew counts from the next drive on.
     const said = travelling(options, submitted.options.plan);
     await describeAnew(database, id, { options: said, trust: options.trustSha256 });
+    for (const retry of options.retries ?? []) await retryWanted(database, id, retry);
     const rests = state !== "driving" && state !== "waiting";
-    if (rests || options.retry) await wantRun(fleet, id);
+    if (rests || options.retries) await wantRun(fleet, id);
   });
   return wanted.ok ? succeed({ run: id, created: false, said: [] }) : wanted;
 }

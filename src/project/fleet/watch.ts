@@ -8,7 +8,6 @@ import type { AgentRule } from "../../core/fleet/admission.ts";
 import type { Message } from "../../core/message.ts";
 import {
   type AgentRow,
-  describeAnew,
   isPaused,
   listAgentRules,
   listRuns,
@@ -16,6 +15,7 @@ import {
   pauseFleet,
   pauseRun,
   type RunRow,
+  retryWanted,
   runNamed,
   runRests,
   runsAsking,
@@ -25,10 +25,11 @@ import {
   type TranscriptRow,
   transcriptsOf,
   type WorkerRow,
+  workersAtWork,
 } from "../../engines/postgres/rows.ts";
 import { wantRun } from "../../engines/postgres/want.ts";
 import { openObjectStore } from "../../object-store.ts";
-import { attempting } from "../../stores/postgres/database.ts";
+import { attempting, type Database } from "../../stores/postgres/database.ts";
 import { openPostgresStore, type PostgresStore } from "../../stores/postgres.ts";
 import { openProject } from "../open.ts";
 import type { Fleet } from "./connect.ts";
@@ -181,6 +182,15 @@ export async function stopIn(
           await attempting(database, () => stopRun(database, { id, epoch }, "now"))
         : await heardBy(store.value, { say: "stop", how, by, at });
     if (!heard.ok || heard.value) return heard.ok ? succeed("asked") : heard;
+    // Whoever drives it next finds it there; its agents come to their end meanwhile.
+    const told = await attempting(
+      database,
+      async () =>
+        how === "after-phase" &&
+        (await isAtWork(database, id)) &&
+        (await stopRun(database, { id, epoch }, how)),
+    );
+    if (!told.ok || told.value) return told.ok ? succeed("asked") : told;
     // Nobody has it: what would go on by itself, now or when its time has come, does not.
     const { wanted: driven, asking, progress } = row.value;
     const rest = { driven, epoch, asking, progress, state: "halted" as const };
@@ -197,6 +207,12 @@ export async function stopIn(
     hint: "autodev fleet shows by whom",
   });
 }
+
+/** Nobody drives it, and some of it is with a worker: of one that was handed over, or has made room. */
+const isAtWork = async (database: Database, id: string): Promise<boolean> =>
+  (await workersAtWork(database)).some(({ doing }) =>
+    doing.some((task) => task.startsWith(`${id}/`)),
+  );
 
 /** Told to whoever drives it, or what it goes on with: a phase is tried again, with a word for it. */
 export async function retryIn(
@@ -219,7 +235,7 @@ export async function retryIn(
   if (!heard.ok || heard.value) return heard.ok ? succeed("told") : heard;
   const { by: _, ...retry } = word;
   const wanted = await attempting(database, async () => {
-    await describeAnew(database, id, { options: { retry } });
+    await retryWanted(database, id, retry);
     await wantRun(fleet, id);
   });
   return wanted.ok ? succeed("goes on") : wanted;

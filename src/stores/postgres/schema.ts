@@ -117,6 +117,7 @@ export const schemaSteps: readonly string[] = [
     dollars     numeric NOT NULL DEFAULT 0
   );
   CREATE INDEX agent_uses_by_agent ON autodev.agent_uses (agent, at);
+  CREATE INDEX agent_uses_of_run ON autodev.agent_uses (run) WHERE ended_at IS NULL;
 
   CREATE TABLE autodev.transcripts (
     run         text NOT NULL,

@@ -125,7 +125,7 @@ const publish = "src/activities/publish.ts";
 const nextMovesFile = "src/core/plan/next-moves.ts";
 const progressFile = "src/core/plan/progress.ts";
 
-export const bugs: readonly PlantedBug[] = [
+const bugs: readonly PlantedBug[] = [
   {
     name: "numbers-taken-for-processes",
     guard: reuseNumbersWith,
@@ -554,9 +554,8 @@ export const plantedBugs: Row = {
   run: catchAll,
 };
 
-async function catchAll(context: Context): Promise<Outcome> {
-  const failures: string[] = [];
-  const figures = { planted: 0, caught: 0, "left to the full tier": 0 };
+/** Those of the rows that bring their own, too. */
+export function allBugs(): readonly PlantedBug[] {
   const byHistories = flowBugs.map((bug): PlantedBug => ({ ...bug, guard: playPlanted }));
   const byRequests = httpBugs.map(({ seen, ...bug }) => ({ ...bug, guard: byHttp(seen) }));
   const byCanaries = secretBugs.map(
@@ -568,7 +567,7 @@ async function catchAll(context: Context): Promise<Outcome> {
   const byMerges = mergeBugs.map((bug): PlantedBug => ({ ...bug, guard: mergePlanted }));
   const byWeeks = soakBugs.map(({ seen, ...bug }) => ({ ...bug, guard: bySoak(seen) }));
   const byLies = liarBugs.map(({ seen, ...bug }) => ({ ...bug, guard: bySimulatedLiars(seen) }));
-  const all = [
+  return [
     ...bugs,
     ...byHistories,
     ...byMerges,
@@ -578,7 +577,12 @@ async function catchAll(context: Context): Promise<Outcome> {
     ...byLies,
     ...verifierBugs,
   ];
-  for (const [at, { name, guard, plant, slow }] of all.entries()) {
+}
+
+async function catchAll(context: Context): Promise<Outcome> {
+  const failures: string[] = [];
+  const figures = { planted: 0, caught: 0, "left to the full tier": 0 };
+  for (const [at, { name, guard, plant, slow }] of allBugs().entries()) {
     if (context.onlyCase !== undefined && context.onlyCase !== name) continue;
     // Where nothing can be planted, nothing can be caught: that is found out at every tier.
     plantedSource(path.join(repositoryRoot(), plant.file), plant);

@@ -384,9 +384,15 @@ export async function createVolume(
     name,
     mountPoint,
     async mountAgain() {
-      await unmount(mountPoint);
-      await letGo(device);
-      must("mount", "-t", name, device, mountPoint);
+      for (let tries = 0; tries < 100; tries++) {
+        await unmount(mountPoint);
+        await letGo(device);
+        must("mount", "-t", name, device, mountPoint);
+        if (hasPower(mountPoint)) return;
+        // A mount namespace whose last process is gone goes a moment later than that.
+        await sleep(50);
+      }
+      throw new Error(`${device} stays without power: somebody still has it mounted`);
     },
     async discard() {
       await unmount(mountPoint);
@@ -425,6 +431,19 @@ async function letGo(device: string): Promise<void> {
     await sleep(20);
   }
   throw new Error(`somebody still has ${device} mounted`);
+}
+
+/** What was mounted is a file system that works, and not the one whose power was cut. */
+function hasPower(mountPoint: string): boolean {
+  const probe = path.join(mountPoint, ".probe");
+  try {
+    fs.writeFileSync(probe, "");
+    fs.rmSync(probe);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EIO") return false;
+    throw error;
+  }
 }
 
 export function must(...argv: readonly string[]): string {

@@ -139,23 +139,42 @@ function statusText(
   status: KnownStatus,
   plan: Plan,
   old: string,
-  examples: ReadonlyMap<string, ReadonlySet<string>>,
+  examples: Examples,
 ): string | undefined {
   if (said.fixed) return undefined;
   if (readStatus(old, plan.notation.legend) === status) return undefined;
   // To say nothing of a phase that is struck out, or was skipped, would leave it so.
-  const known = [...(examples.get(said.where) ?? [])].filter(
-    (each) => each !== "" || said.status !== "skipped",
-  );
-  return writeStatus(old, status, known, plan.notation);
+  const isGood = (each: string): boolean => each !== "" || said.status !== "skipped";
+  return writeStatus(old, status, examples(said.where, isGood), plan.notation);
 }
 
-/** What the document says of statuses elsewhere, by the part that says it. */
-function examplesOf(plan: Plan, raw: RawText): Map<string, Set<string>> {
-  const examples = new Map<string, Set<string>>();
-  for (const { where, place } of plan.phases.flatMap(({ statuses }) => statuses)) {
-    const known = examples.get(where) ?? new Set();
-    examples.set(where, known.add(raw(place)));
-  }
-  return examples;
+/** What the document says of statuses elsewhere, in one part of it: each once, in its order. */
+type Examples = (where: SaidStatus["where"], isGood: (text: string) => boolean) => Iterable<string>;
+
+/** Reads on no further than somebody asks: an example is mostly found at the beginning. */
+function examplesOf(plan: Plan, raw: RawText): Examples {
+  const known = new Map<string, string[]>();
+  const seen = new Set<string>();
+  let next = 0;
+  const readOn = (): boolean => {
+    const phase = plan.phases[next++];
+    for (const { where, place } of phase?.statuses ?? []) {
+      const text = raw(place);
+      const texts = known.get(where) ?? [];
+      if (!seen.has(`${where}\0${text}`)) texts.push(text);
+      seen.add(`${where}\0${text}`);
+      known.set(where, texts);
+    }
+    return phase !== undefined;
+  };
+  return (where, isGood) => ({
+    *[Symbol.iterator]() {
+      for (let at = 0; ; at++) {
+        let text = known.get(where)?.[at];
+        while (text === undefined && readOn()) text = known.get(where)?.[at];
+        if (text === undefined) return;
+        if (isGood(text)) yield text;
+      }
+    },
+  });
 }

@@ -233,18 +233,17 @@ const englishWord: Record<KnownStatus, string> = {
 export function writeStatus(
   old: string,
   status: KnownStatus,
-  examples: readonly string[],
+  examples: Iterable<string>,
   { legend, words }: Notation,
 ): string {
-  const model = examples.find(
-    (each) =>
-      readStatus(each, legend) === status && shapeOf(each) === shapeOf(old) && isPlain(each),
-  );
+  const isModel = (each: string): boolean =>
+    readStatus(each, legend) === status && shapeOf(each) === shapeOf(old) && isPlain(each);
+  const model = first(examples, isModel);
   const picture = legendMark(legend, status) ?? canonicalMark[status];
   // A plan that says "not begun" by saying nothing, and never otherwise.
-  const isSaid = (each: string): boolean => readStatus(each, legend) === "pending";
-  if (status === "pending" && examples.includes("") && !examples.some(isSaid) && isPlain(old)) {
-    return "";
+  if (status === "pending" && isPlain(old)) {
+    const all = [...examples];
+    if (all.includes("") && !all.some((each) => readStatus(each, legend) === "pending")) return "";
   }
   if (old.trim() === "") return model?.trim() ?? picture;
   if (model !== undefined && isPlain(old)) return model.trim();
@@ -263,6 +262,11 @@ export function writeStatus(
   // A box can say three things only.
   if (readStatus(changed, legend) === status || here.box) return changed;
   return shapeOf(old) === "word" ? word : mark;
+}
+
+function first(texts: Iterable<string>, is: (text: string) => boolean): string | undefined {
+  for (const text of texts) if (is(text)) return text;
+  return undefined;
 }
 
 interface Part {

@@ -24,7 +24,7 @@ const people = 6;
 export const decisionRaces: Row = {
   name: "decision-races",
   promise: "the first answer to a decision stands, for everybody and for ever",
-  budgetSeconds: { ci: 4, full: 300 },
+  budgetSeconds: { ci: 4, full: 200 },
   run: (context) => raceAnswers(context, { races: races[context.tier] }),
 };
 

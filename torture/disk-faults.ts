@@ -39,7 +39,7 @@ export const diskFaults: Row = {
   name: "disk-faults",
   promise:
     "a disk that refuses costs nothing: the old state stays, people are told which file and why, and it goes on when there is room",
-  budgetSeconds: { ci: 6, full: 900 },
+  budgetSeconds: { ci: 6, full: 600 },
   run: (context) => refuseAll(context),
 };
 

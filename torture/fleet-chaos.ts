@@ -51,7 +51,7 @@ export const fleetChaos: Row = {
   name: "fleet-chaos",
   promise:
     "whatever happens to workers and to the database, every run ends, with every phase exactly once",
-  budgetSeconds: { ci: 29, full: 1500 },
+  budgetSeconds: { ci: 29, full: 1200 },
   run: (context) =>
     findPostgres() === undefined ? Promise.resolve(skipped(noPostgres)) : chaos(context),
 };

@@ -34,7 +34,7 @@ const lengths = { ci: 4, full: 6 };
 export const flowHistories: Row = {
   name: "flow-histories",
   promise: "whatever happens, the flow is where its rules say, and asks nothing twice",
-  budgetSeconds: { ci: 14, full: 600 },
+  budgetSeconds: { ci: 14, full: 400 },
   async run(context) {
     const { seed, tier, onlyCase } = context;
     if (onlyCase !== undefined) return oneAgain(context, onlyCase);

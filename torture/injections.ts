@@ -65,7 +65,7 @@ const performances = { ci: 2, full: 200 };
 export const injections: Row = {
   name: "injections",
   promise: "whatever others write, it is text: not one decision follows from it",
-  budgetSeconds: { ci: 28, full: 1800 },
+  budgetSeconds: { ci: 28, full: 1500 },
   async run(context) {
     const { seed, tier, scratch, onlyCase } = context;
     if (onlyCase?.startsWith("program-")) {

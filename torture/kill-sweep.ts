@@ -31,7 +31,7 @@ import {
 export const killSweep: Row = {
   name: "kill-sweep",
   promise: "what was acknowledged survives kill -9 at every write, and the run goes on to its end",
-  budgetSeconds: { ci: 14, full: 300 },
+  budgetSeconds: { ci: 14, full: 350 },
   run: (context) => sweep(context),
 };
 

@@ -29,7 +29,7 @@ import {
 export const pidReuse: Row = {
   name: "pid-reuse",
   promise: "a stranger who gets a dead process's number is neither taken for it nor harmed",
-  budgetSeconds: { ci: 2, full: 120 },
+  budgetSeconds: { ci: 2, full: 60 },
   run: (context) => reuseNumbers(context),
 };
 

@@ -54,7 +54,7 @@ const leastEncodings = 12;
 export const secrets: Row = {
   name: "secrets",
   promise: "no secret is in any log, transcript, page or state file, however it is told",
-  budgetSeconds: { ci: 16, full: 900 },
+  budgetSeconds: { ci: 16, full: 350 },
   run: (context) => tellSecrets(context),
 };
 

@@ -22,7 +22,7 @@ const runs = { ci: 800, full: 10_000 };
 export const simulatedRuns: Row = {
   name: "simulated-runs",
   promise: "whatever crashes, the driver ends where it would have ended",
-  budgetSeconds: { ci: 13, full: 240 },
+  budgetSeconds: { ci: 13, full: 100 },
   async run(context) {
     const { seed, tier, onlyCase } = context;
     if (onlyCase !== undefined) {

@@ -6,17 +6,15 @@ import * as path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Decision } from "../src/core/decision.ts";
 import type { RunState } from "../src/core/fleet/told.ts";
+import { inheritPlace, leavePlace, takePlace } from "../src/engines/postgres/rows/agents.ts";
 import {
   describeAnew,
-  inheritPlace,
-  leavePlace,
   retryTaken,
   retryWanted,
   runDriving,
   runRests,
-  takePlace,
   wantDriven,
-} from "../src/engines/postgres/rows.ts";
+} from "../src/engines/postgres/rows/runs.ts";
 import { forgetWhatIsOver } from "../src/engines/postgres/worker.ts";
 import { answerRun, openFleet, submitPlan } from "../src/project/fleet.ts";
 import type { Database } from "../src/stores/postgres/database.ts";

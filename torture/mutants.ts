@@ -546,6 +546,8 @@ export function flockUnused(fd: number): Attempt {`,
 
 /** Of those that are quickly caught CI plants every third; which third turns with the seed. */
 const shareInCi = 3;
+/** In the full tier every tenth guard is also asked about the source as it is: it has to find nothing. */
+const shareOfControls = 10;
 
 export const plantedBugs: Row = {
   name: "planted-bugs",
@@ -581,7 +583,7 @@ export function allBugs(): readonly PlantedBug[] {
 
 async function catchAll(context: Context): Promise<Outcome> {
   const failures: string[] = [];
-  const figures = { planted: 0, caught: 0, "left to the full tier": 0 };
+  const figures = { planted: 0, caught: 0, controls: 0, "left to the full tier": 0 };
   for (const [at, { name, guard, plant, slow }] of allBugs().entries()) {
     if (context.onlyCase !== undefined && context.onlyCase !== name) continue;
     // Where nothing can be planted, nothing can be caught: that is found out at every tier.
@@ -600,6 +602,14 @@ async function catchAll(context: Context): Promise<Outcome> {
       figures.caught++;
       context.note(`${name}: caught in ${took}, ${outcome.failures[0]?.slice(0, 120)}`);
     } else failures.push(`${name}: ${outcome.is}; ${again(context, "planted-bugs", name)}`);
+    if (context.tier !== "full" || (at + context.seed) % shareOfControls !== 0) continue;
+    figures.controls++;
+    const control = await guard({ ...whole, note: () => {} }, { ...plant, replace: plant.find });
+    if (control.is === "failed") {
+      failures.push(
+        `${name}: its guard also fails without it: ${control.failures[0]?.slice(0, 300)}; ${again(context, "planted-bugs", name)}`,
+      );
+    }
   }
   return judged(figures, failures);
 }

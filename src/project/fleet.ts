@@ -1,6 +1,7 @@
 /** The composition root of whatever is shared by many machines; nobody who works on one loads it. */
 export { protocol } from "../engines/postgres/carrier.ts";
-export type { RunRow, WorkerRow } from "../engines/postgres/rows.ts";
+export type { RunRow } from "../engines/postgres/rows/runs.ts";
+export type { WorkerRow } from "../engines/postgres/rows/workers.ts";
 export { type Fleet, migrateEngine, openFleet } from "./fleet/connect.ts";
 export { createPostgresEngine } from "./fleet/engine.ts";
 export { submitFlow } from "./fleet/flow.ts";

@@ -1,7 +1,8 @@
 /** A place with an agent, which all workers together have so many of: waited for where it is wanted. */
 import type { Admission } from "../../core/fleet/admission.ts";
 import type { Database } from "../../stores/postgres/database.ts";
-import { type PlaceWish, runWaits, takePlace } from "./rows.ts";
+import { type PlaceWish, takePlace } from "./rows/agents.ts";
+import { runWaits } from "./rows/runs.ts";
 
 /** `stopped`: whoever asked no longer wants it. `waits`: told why, and that it no longer does. */
 export async function admitted(

@@ -8,7 +8,7 @@ import { type Result, succeed } from "../../core/failure.ts";
 import { chooseLane } from "../../core/fleet/capabilities.ts";
 import type { Database } from "../../stores/postgres/database.ts";
 import { optional } from "../../stores/postgres/optional.ts";
-import { liveWorkers } from "./rows.ts";
+import { liveWorkers } from "./rows/workers.ts";
 import type { Task, TaskDone } from "./tasks.ts";
 
 /**

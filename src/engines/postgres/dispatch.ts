@@ -28,15 +28,9 @@ import { performHere } from "../local.ts";
 import { admitted } from "./admitted.ts";
 import type { AskerStanding, Carrier } from "./carrier.ts";
 import { type Idle, watchIdle } from "./idle.ts";
-import {
-  agentLimited,
-  leavePlace,
-  liveWorkers,
-  lossesOf,
-  runWaits,
-  type Stopping,
-  workersAtWork,
-} from "./rows.ts";
+import { agentLimited, leavePlace } from "./rows/agents.ts";
+import { runWaits, type Stopping } from "./rows/runs.ts";
+import { liveWorkers, lossesOf, workersAtWork } from "./rows/workers.ts";
 import {
   attemptOf,
   deadly,

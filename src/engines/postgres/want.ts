@@ -3,16 +3,9 @@ import { chooseLane, whyNobody } from "../../core/fleet/capabilities.ts";
 import { couldGoOn, type Lack } from "../../core/fleet/lacks.ts";
 import type { Database } from "../../stores/postgres/database.ts";
 import { type Carrier, driveName, flowName, type Turn } from "./carrier.ts";
-import {
-  liveWorkers,
-  placesOf,
-  type RunRow,
-  runNamed,
-  runWaits,
-  takePlace,
-  type Wish,
-  wantDriven,
-} from "./rows.ts";
+import { placesOf, takePlace } from "./rows/agents.ts";
+import { type RunRow, runNamed, runWaits, type Wish, wantDriven } from "./rows/runs.ts";
+import { liveWorkers } from "./rows/workers.ts";
 
 interface Wanting {
   readonly database: Database;

@@ -18,23 +18,19 @@ import { attempting, type Database, failureOf, isRefusal } from "../../stores/po
 import { every } from "../../stores/postgres/every.ts";
 import { optional } from "../../stores/postgres/optional.ts";
 import { application, type Carrier, quiet, runsQueue } from "./carrier.ts";
+import { forgetOld, runsForgotten, runsToForget } from "./rows/news.ts";
+import { abandonedRuns, runsDue, unheardRuns } from "./rows/runs.ts";
 import {
-  abandonedRuns,
   beat,
   countLoss,
-  forgetOld,
   liveWorkers,
   lossesOf,
   markLost,
   registerWorker,
-  runsDue,
-  runsForgotten,
-  runsToForget,
   toldToStop,
-  unheardRuns,
   workerGone,
   workersThere,
-} from "./rows.ts";
+} from "./rows/workers.ts";
 import { mostLost, type Task, type TaskDone } from "./tasks.ts";
 import { ableToGoOn, moveFlows, wantAgain, wantRun } from "./want.ts";
 

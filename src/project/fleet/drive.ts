@@ -24,6 +24,7 @@ import { isComplete, type PlanRun } from "../../core/plan/progress.ts";
 import type { RunNews } from "../../core/plan/run-news.ts";
 import { drive } from "../../engines/drive.ts";
 import { type Dispatching, dispatching, oneAfterAnother } from "../../engines/postgres/dispatch.ts";
+import { tellNews } from "../../engines/postgres/rows/news.ts";
 import {
   type DriveRest,
   isPaused,
@@ -37,9 +38,8 @@ import {
   runRests,
   type Stopping,
   stopRun,
-  tellNews,
   tellRun,
-} from "../../engines/postgres/rows.ts";
+} from "../../engines/postgres/rows/runs.ts";
 import { wantRun } from "../../engines/postgres/want.ts";
 import type { DriveContext } from "../../engines/postgres/worker.ts";
 import { openGit } from "../../git/call.ts";

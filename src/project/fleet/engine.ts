@@ -3,7 +3,7 @@ import { eventsOf } from "../../activities/hold.ts";
 import { evolve, nothingYet, openDecisions, type ProjectState } from "../../core/evolve.ts";
 import { fail, type Result, succeed } from "../../core/failure.ts";
 import type { Engine } from "../../engine.ts";
-import { runNamed } from "../../engines/postgres/rows.ts";
+import { runNamed } from "../../engines/postgres/rows/runs.ts";
 import { attempting } from "../../stores/postgres/database.ts";
 import { openPostgresStore, type PostgresStore } from "../../stores/postgres.ts";
 import type { BuildPeople } from "../build.ts";

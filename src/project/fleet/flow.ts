@@ -22,23 +22,22 @@ import type { FlowOutcome } from "../../core/flow/run-flow.ts";
 import { engineSettings } from "../../core/settings.ts";
 import { admitted } from "../../engines/postgres/admitted.ts";
 import { idlePatienceMs } from "../../engines/postgres/idle.ts";
+import { inheritPlace, placeUsed } from "../../engines/postgres/rows/agents.ts";
 import {
   claimRun,
   closeRunRow,
   type DriveRest,
   describeRun,
-  inheritPlace,
   isPaused,
   isToStop,
   openRunOf,
-  placeUsed,
   type RunRow,
   runDriving,
   runMakesRoom,
   runNamed,
   runRests,
   type Submitted,
-} from "../../engines/postgres/rows.ts";
+} from "../../engines/postgres/rows/runs.ts";
 import { deadly } from "../../engines/postgres/tasks.ts";
 import { wantRun } from "../../engines/postgres/want.ts";
 import type { TaskContext } from "../../engines/postgres/worker.ts";

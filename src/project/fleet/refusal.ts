@@ -1,7 +1,7 @@
 /** What becomes of a run that a machine, a remote or a database refuses to go on with. */
 import { type Failure, fail } from "../../core/failure.ts";
 import type { RunState } from "../../core/fleet/told.ts";
-import type { RunResult } from "../../engines/postgres/rows.ts";
+import type { RunResult } from "../../engines/postgres/rows/runs.ts";
 import { failureOf, isFromDatabase } from "../../stores/postgres/database.ts";
 
 /** Somebody else has taken it over: it is theirs to say how it goes on. */

@@ -17,13 +17,13 @@ import {
   closeRunRow,
   describeAnew,
   describeRun,
-  liveWorkers,
   openRunOf,
   type RunRow,
   retryWanted,
   runNamed,
   type Submitted,
-} from "../../engines/postgres/rows.ts";
+} from "../../engines/postgres/rows/runs.ts";
+import { liveWorkers } from "../../engines/postgres/rows/workers.ts";
 import { wantRun } from "../../engines/postgres/want.ts";
 import { type Git, openGit } from "../../git/call.ts";
 import { branchOf } from "../../git/objects.ts";

@@ -1,7 +1,8 @@
 /** A fleet's rows as every door tells them. */
 import type { Decision } from "../../core/decision.ts";
 import type { FleetTold, ToldDecision, ToldRun, ToldWorker } from "../../core/fleet/told.ts";
-import type { RunRow, WorkerRow } from "../../engines/postgres/rows.ts";
+import type { RunRow } from "../../engines/postgres/rows/runs.ts";
+import type { WorkerRow } from "../../engines/postgres/rows/workers.ts";
 import type { FleetSeen } from "./watch.ts";
 
 export const fleetTold = ({ paused, runs, workers, agents, load }: FleetSeen): FleetTold => ({

@@ -6,12 +6,11 @@ import { evolve, nothingYet } from "../../core/evolve.ts";
 import { fail, type Result, succeed } from "../../core/failure.ts";
 import type { AgentRule } from "../../core/fleet/admission.ts";
 import type { Message } from "../../core/message.ts";
+import { type AgentRow, listAgentRules, setAgentRule } from "../../engines/postgres/rows/agents.ts";
+import { newsAfter, type TranscriptRow, transcriptsOf } from "../../engines/postgres/rows/news.ts";
 import {
-  type AgentRow,
   isPaused,
-  listAgentRules,
   listRuns,
-  newsAfter,
   pauseFleet,
   pauseRun,
   type RunRow,
@@ -19,14 +18,9 @@ import {
   runNamed,
   runRests,
   runsAsking,
-  seenWorkers,
-  setAgentRule,
   stopRun,
-  type TranscriptRow,
-  transcriptsOf,
-  type WorkerRow,
-  workersAtWork,
-} from "../../engines/postgres/rows.ts";
+} from "../../engines/postgres/rows/runs.ts";
+import { seenWorkers, type WorkerRow, workersAtWork } from "../../engines/postgres/rows/workers.ts";
 import { wantRun } from "../../engines/postgres/want.ts";
 import { openObjectStore } from "../../object-store.ts";
 import { attempting, type Database } from "../../stores/postgres/database.ts";

@@ -28,7 +28,9 @@ import { type Failure, fail, type Result, succeed } from "../../core/failure.ts"
 import { type PlanRun, phaseOf } from "../../core/plan/progress.ts";
 import type { RunEvent } from "../../core/plan/run-event.ts";
 import type { Performed } from "../../core/plan/run-plan.ts";
-import { keepTranscript, placeUsed, type RunRow, runNamed } from "../../engines/postgres/rows.ts";
+import { placeUsed } from "../../engines/postgres/rows/agents.ts";
+import { keepTranscript } from "../../engines/postgres/rows/news.ts";
+import { type RunRow, runNamed } from "../../engines/postgres/rows/runs.ts";
 import { attemptOf, placeName, type Task, type TaskDone } from "../../engines/postgres/tasks.ts";
 import type { TaskContext } from "../../engines/postgres/worker.ts";
 import { type Git, openGit } from "../../git/call.ts";

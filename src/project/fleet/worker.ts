@@ -6,7 +6,7 @@ import { machineOf } from "../../activities/choose-cast.ts";
 import { findAgents } from "../../activities/find-agents.ts";
 import { fail, type Result, succeed } from "../../core/failure.ts";
 import type { Capabilities } from "../../core/fleet/capabilities.ts";
-import { runsOver } from "../../engines/postgres/rows.ts";
+import { runsOver } from "../../engines/postgres/rows/runs.ts";
 import { serveFleet } from "../../engines/postgres/worker.ts";
 import { removeFolder } from "../../git/worktrees.ts";
 import { openObjectStore } from "../../object-store.ts";

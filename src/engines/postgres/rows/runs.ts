@@ -1,19 +1,18 @@
 /**
- * What a fleet knows of its runs, workers and agents: one statement for each thing that somebody
- * does. Time is the database's: machines whose clocks disagree agree here.
+ * What a fleet knows of its runs: one statement for each thing that somebody does. Time is the
+ * database's: machines whose clocks disagree agree here.
  */
-import type { CloneOrder } from "../../activities/clone-run.ts";
-import type { FlowOptions } from "../../activities/start-flow.ts";
-import type { BuildOptions, Retry } from "../../activities/start-run.ts";
-import type { Decision } from "../../core/decision.ts";
-import type { Failure } from "../../core/failure.ts";
-import { type Admission, type AgentRule, admit } from "../../core/fleet/admission.ts";
-import type { Capabilities, WorkerSeen } from "../../core/fleet/capabilities.ts";
-import type { Lack } from "../../core/fleet/lacks.ts";
-import type { RunState } from "../../core/fleet/told.ts";
-import type { Holder } from "../../store.ts";
-import type { Database } from "../../stores/postgres/database.ts";
-import { jsonbOf } from "../../stores/postgres/jsonb.ts";
+import type { CloneOrder } from "../../../activities/clone-run.ts";
+import type { FlowOptions } from "../../../activities/start-flow.ts";
+import type { BuildOptions, Retry } from "../../../activities/start-run.ts";
+import type { Decision } from "../../../core/decision.ts";
+import type { Failure } from "../../../core/failure.ts";
+import type { Lack } from "../../../core/fleet/lacks.ts";
+import type { RunState } from "../../../core/fleet/told.ts";
+import type { Holder } from "../../../store.ts";
+import type { Database } from "../../../stores/postgres/database.ts";
+import { jsonbOf } from "../../../stores/postgres/jsonb.ts";
+import { forgetLosses } from "./workers.ts";
 
 /** What was submitted: everything that whoever drives it has to know. */
 export interface Submitted {
@@ -75,8 +74,6 @@ export interface RunProgress {
   readonly complete?: number;
   readonly underWay?: readonly string[];
 }
-
-// ── runs ───────────────────────────────────────────────────────────────────────────────────────
 
 const beingSubmitted =
   "(created_at > now() - interval '15 seconds' OR (holder IS NOT NULL AND held_until > now())) AS being_submitted";
@@ -326,8 +323,7 @@ export async function runRests(
       ],
     );
     if (rested) {
-      if (rested.state === "halted")
-        await query(`DELETE FROM autodev.losses WHERE ${isOfRun}`, [[id]]);
+      if (rested.state === "halted") await forgetLosses(query, [id]);
       if (rested.state !== "parked")
         await query(
           "UPDATE autodev.agent_uses SET ended_at = now() WHERE run = $1 AND ended_at IS NULL",
@@ -455,119 +451,6 @@ export async function runsAsking(
   );
 }
 
-// ── workers ────────────────────────────────────────────────────────────────────────────────────
-
-export interface WorkerRow extends WorkerSeen {
-  readonly id: string;
-  readonly name: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly state: "active" | "draining" | "lost" | "gone";
-  readonly doing: readonly string[];
-  readonly started_at: Date;
-  readonly beat_at: Date;
-  readonly lease_ms: number;
-}
-
-export const registerWorker = (
-  database: Database,
-  worker: Omit<WorkerRow, "state" | "doing" | "started_at" | "beat_at">,
-): Promise<unknown> =>
-  database.query(
-    `INSERT INTO autodev.workers (id, name, host, pid, version, lane, jobs, capabilities, lease_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING`,
-    [
-      worker.id,
-      worker.name,
-      worker.host,
-      worker.pid,
-      worker.version,
-      worker.lane,
-      worker.jobs,
-      jsonbOf(worker.capabilities satisfies Capabilities),
-      worker.lease_ms,
-    ],
-  );
-
-/** It is still there. Undefined: others have taken it for dead, and what it had. */
-export async function beat(
-  database: Database,
-  id: string,
-  told: { readonly draining: boolean; readonly doing: readonly string[] },
-): Promise<{ readonly now: Date } | undefined> {
-  const [row] = await database.query<{ now: Date }>(
-    `UPDATE autodev.workers SET beat_at = now(), doing = $2, state = $3
-     WHERE id = $1 AND state IN ('active', 'draining') RETURNING clock_timestamp() AS now`,
-    [id, jsonbOf(told.doing), told.draining ? "draining" : "active"],
-  );
-  return row;
-}
-
-export const workerGone = (database: Database, id: string): Promise<unknown> =>
-  database.query("UPDATE autodev.workers SET state = 'gone', doing = '[]' WHERE id = $1", [id]);
-
-/** Not a word for longer than its lease; when all of them are gone, nobody is left to write it down. */
-const isSilent =
-  "greatest(beat_at, pg_postmaster_start_time()) < now() - lease_ms * interval '1 millisecond'";
-
-/**
- * Those whose lease is over are lost, whoever finds out; a server that was away has to be back for
- * as long, since nobody could renew anything meanwhile.
- */
-export const markLost = (database: Database): Promise<unknown> =>
-  database.query(
-    `UPDATE autodev.workers SET state = 'lost' WHERE state IN ('active', 'draining')
-       AND ${isSilent}`,
-  );
-
-/** Everybody whose work is his own; what any other has is to be taken over. */
-export async function workersThere(database: Database): Promise<ReadonlySet<string>> {
-  const rows = await database.query<{ id: string }>(
-    "SELECT id FROM autodev.workers WHERE state IN ('active', 'draining')",
-  );
-  return new Set(rows.map(({ id }) => id));
-}
-
-export const liveWorkers = (database: Database): Promise<readonly WorkerRow[]> =>
-  database.query<WorkerRow>(
-    `SELECT * FROM autodev.workers WHERE state = 'active' AND NOT (${isSilent}) ORDER BY name, started_at`,
-  );
-
-/** With those that are ending: what they have counts as what lies in their lanes. */
-export const workersAtWork = (
-  database: Database,
-): Promise<readonly (WorkerRow & { readonly isLeaving: boolean })[]> =>
-  database.query(
-    `SELECT *, state = 'draining' AS "isLeaving" FROM autodev.workers WHERE state IN ('active', 'draining') AND NOT (${isSilent})`,
-  );
-
-/** With those that are ending or were lost a moment ago. */
-export const seenWorkers = (database: Database): Promise<readonly WorkerRow[]> =>
-  database.query<WorkerRow>(
-    `SELECT w.*, CASE WHEN state IN ('active', 'draining') AND ${isSilent} THEN 'lost' ELSE state END AS state
-     FROM autodev.workers w WHERE (state IN ('active', 'draining') AND beat_at > now() - interval '1 day')
-       OR (state = 'lost' AND beat_at > now() - interval '1 hour') ORDER BY name, started_at`,
-  );
-
-/** Which of these runs are to come to an end, and which are no longer anybody's. */
-export const toldToStop = (
-  database: Database,
-  runs: readonly string[],
-): Promise<
-  readonly {
-    readonly id: string;
-    readonly is_open: boolean;
-    readonly stopping: "now" | "kill" | null;
-  }[]
-> =>
-  runs.length === 0
-    ? Promise.resolve([])
-    : database.query(
-        `SELECT id, is_open, CASE WHEN state = 'halted' THEN 'now' ELSE nullif(stopping, 'after-phase') END AS stopping
-         FROM autodev.runs WHERE id = ANY($1)`,
-        [runs],
-      );
-
 /** Wanted by somebody of a version that nobody here has any more: an older one's, we can go on with. */
 export const abandonedRuns = (
   database: Database,
@@ -596,280 +479,4 @@ export const unheardRuns = (
          AND submitted ? 'order' AND updated_at < now() - interval '5 seconds'
        ORDER BY updated_at LIMIT 100)
      RETURNING id, wanted, version, lacks`,
-  );
-
-/** Once for each; whoever has ended by himself was not lost with it. */
-export const countLoss = (database: Database, task: string, worker: string): Promise<unknown> =>
-  database.query(
-    `INSERT INTO autodev.losses (task, worker)
-     SELECT $1, id FROM autodev.workers WHERE id = $2 AND state = 'lost' ON CONFLICT DO NOTHING`,
-    [task, worker],
-  );
-
-const isOfRun = "split_part(task, '/', 1) = ANY($1)";
-
-/** How many workers were lost with it, since somebody last wanted it tried again. */
-export async function lossesOf(database: Database, task: string): Promise<number> {
-  const [row] = await database.query<{ losses: number }>(
-    "SELECT count(*)::int AS losses FROM autodev.losses WHERE task = $1",
-    [task],
-  );
-  return row?.losses ?? 0;
-}
-
-// ── agents ─────────────────────────────────────────────────────────────────────────────────────
-
-export interface AgentRow {
-  readonly agent: string;
-  readonly at_once: number | null;
-  readonly per_minute: number | null;
-  readonly dollars_a_day: string | null;
-  readonly limited_until: Date | null;
-  readonly reason: string | null;
-}
-
-export const listAgentRules = (database: Database): Promise<readonly AgentRow[]> =>
-  database.query<AgentRow>("SELECT * FROM autodev.agents ORDER BY agent");
-
-export const ruleOf = (row: AgentRow | undefined): AgentRule => ({
-  ...(row?.at_once != null && { atOnce: row.at_once }),
-  ...(row?.per_minute != null && { perMinute: row.per_minute }),
-  ...(row?.dollars_a_day != null && { dollarsADay: Number(row.dollars_a_day) }),
-  ...(row?.limited_until != null && { limitedUntil: row.limited_until.toISOString() }),
-  ...(row?.reason != null && { reason: row.reason }),
-});
-
-/** What its account has told us goes with it: people may know that there is something left again. */
-export const setAgentRule = (
-  database: Database,
-  agent: string,
-  rule: Pick<AgentRule, "atOnce" | "perMinute" | "dollarsADay">,
-): Promise<unknown> =>
-  database.query(
-    `INSERT INTO autodev.agents (agent, at_once, per_minute, dollars_a_day) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (agent) DO UPDATE SET at_once = $2, per_minute = $3, dollars_a_day = $4,
-       limited_until = NULL, reason = NULL`,
-    [agent, rule.atOnce ?? null, rule.perMinute ?? null, rule.dollarsADay ?? null],
-  );
-
-/** One of us has met a limit of its account: nobody else has to meet it too. The later one stands. */
-export const agentLimited = (
-  database: Database,
-  agent: string,
-  until: string,
-  reason: string,
-): Promise<unknown> =>
-  database.query(
-    `INSERT INTO autodev.agents (agent, limited_until, reason) VALUES ($1, $2, $3)
-     ON CONFLICT (agent) DO UPDATE SET limited_until = $2, reason = $3
-       WHERE agents.limited_until IS NULL OR agents.limited_until < EXCLUDED.limited_until`,
-    [agent, until, reason],
-  );
-
-export interface PlaceWish {
-  readonly agent: string;
-  /** The same, however often it is asked for: it has one place. */
-  readonly task: string;
-  readonly run: string;
-}
-
-/**
- * A place for one attempt, taken in the same breath in which it is counted. `keptSeconds`: kept for so
- * long for whoever is woken up for it, who would else find that others who never slept have taken it.
- */
-export async function takePlace(
-  database: Database,
-  { agent, task, run }: PlaceWish,
-  keptSeconds?: number,
-): Promise<Admission> {
-  const kept = "now() + $4 * interval '1 second'";
-  return database.transaction(async (query) => {
-    // Two that count at once would both find the last place free.
-    await query("SELECT pg_advisory_xact_lock(hashtext('autodev agent ' || $1))", [agent]);
-    const [had] = await query(`SELECT FROM autodev.agent_uses WHERE task = $1 AND ${hasPlace}`, [
-      task,
-    ]);
-    const judged: Admission = had ? { is: "admitted" } : await judgePlace(query, agent);
-    if (judged.is === "admitted") {
-      await query(
-        `INSERT INTO autodev.agent_uses (task, agent, run, kept_until) VALUES ($1, $2, $3, ${kept})
-         ON CONFLICT (task) DO UPDATE SET kept_until = ${kept}, at = now(), ended_at = NULL
-           WHERE agent_uses.kept_until IS NOT NULL OR agent_uses.ended_at IS NOT NULL`,
-        [task, agent, run, keptSeconds ?? null],
-      );
-    }
-    return judged;
-  });
-}
-
-/** It was not left, nor was it only kept, for longer than it took whoever was woken up for it. */
-const hasPlace = "(ended_at IS NULL AND (kept_until IS NULL OR kept_until > now()))";
-
-/** Those of these tasks that have a place. */
-export async function placesOf(
-  database: Database,
-  tasks: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const rows = await database.query<{ task: string }>(
-    `SELECT task FROM autodev.agent_uses WHERE task = ANY($1) AND ${hasPlace}`,
-    [tasks],
-  );
-  return new Set(rows.map(({ task }) => task));
-}
-
-/** Of a flow, which has one at a time: a place that an earlier drive had, or was kept for this one. */
-export async function inheritPlace(database: Database, { agent, task, run }: PlaceWish) {
-  await database.query(
-    `UPDATE autodev.agent_uses SET task = $2 WHERE task =
-       (SELECT task FROM autodev.agent_uses WHERE run = $1 AND agent = $3 AND ended_at IS NULL ORDER BY at DESC LIMIT 1)
-       AND NOT EXISTS (SELECT FROM autodev.agent_uses WHERE task = $2)`,
-    [run, task, agent],
-  );
-  await database.query(
-    "UPDATE autodev.agent_uses SET ended_at = now() WHERE run = $1 AND task <> $2 AND ended_at IS NULL",
-    [run, task],
-  );
-}
-
-async function judgePlace(query: Database["query"], agent: string): Promise<Admission> {
-  const [row] = await query<AgentRow>("SELECT * FROM autodev.agents WHERE agent = $1", [agent]);
-  const [use] = await query<{
-    under_way: string;
-    begun: Date[] | null;
-    today: string | null;
-    now: Date;
-    day_ends: Date;
-  }>(
-    `SELECT count(*) FILTER (WHERE ${hasPlace} AND run IN
-         (SELECT id FROM autodev.runs WHERE is_open AND state IN ('waiting', 'driving', 'parked'))) AS under_way,
-       array_agg(at ORDER BY at) FILTER (WHERE at > now() - interval '1 minute'
-         AND (${hasPlace} OR kept_until IS NULL)) AS begun,
-       sum(dollars) FILTER (WHERE at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC') AS today,
-       now() AS now,
-       (date_trunc('day', now() AT TIME ZONE 'UTC') + interval '1 day') AT TIME ZONE 'UTC' AS day_ends
-     FROM autodev.agent_uses WHERE agent = $1 AND at > now() - interval '7 days'`,
-    [agent],
-  );
-  const now = use?.now ?? new Date();
-  return admit(
-    agent,
-    ruleOf(row),
-    {
-      underWay: Number(use?.under_way ?? 0),
-      begun: (use?.begun ?? []).map((at) => at.toISOString()),
-      dollarsToday: Number(use?.today ?? 0),
-      dayEnds: (use?.day_ends ?? now).toISOString(),
-    },
-    now.toISOString(),
-  );
-}
-
-export const placeUsed = (
-  database: Database,
-  task: string,
-  used: { readonly tokens: number; readonly dollars: number; readonly ended: boolean },
-): Promise<unknown> =>
-  database.query(
-    `UPDATE autodev.agent_uses SET tokens = $2, dollars = $3,
-       ended_at = CASE WHEN $4 THEN COALESCE(ended_at, now()) ELSE ended_at END WHERE task = $1`,
-    [task, used.tokens, used.dollars, used.ended],
-  );
-
-/** Whatever became of it: its place is free. */
-export const leavePlace = (database: Database, task: string): Promise<unknown> =>
-  database.query(
-    "UPDATE autodev.agent_uses SET ended_at = COALESCE(ended_at, now()) WHERE task = $1",
-    [task],
-  );
-
-// ── news and transcripts ───────────────────────────────────────────────────────────────────────
-
-export const tellNews = (
-  database: Database,
-  run: string,
-  lines: readonly unknown[],
-): Promise<unknown> =>
-  database.query(
-    "INSERT INTO autodev.news (run, kind, news) SELECT $1, 'line', jsonb_array_elements($2::jsonb)",
-    [run, jsonbOf(lines)],
-  );
-
-export const newsAfter = (
-  database: Database,
-  run: string,
-  after: string,
-): Promise<readonly { readonly id: string; readonly news: unknown }[]> =>
-  database.query(
-    "SELECT id, news FROM autodev.news WHERE run = $1 AND id > $2 ORDER BY id LIMIT 500",
-    [run, after],
-  );
-
-/** What is told once, said to whoever is no longer there, or known of workers of yesterday. */
-export async function forgetOld(database: Database): Promise<void> {
-  // A piece at a time: after a while without anybody there is more than one statement gets through.
-  await database.query(
-    `DELETE FROM autodev.news WHERE id IN
-       (SELECT id FROM autodev.news WHERE at < now() - interval '1 hour' LIMIT 50000)`,
-  );
-  await database.query(
-    "DELETE FROM autodev.workers WHERE state IN ('gone', 'lost') AND beat_at < now() - interval '1 day'",
-  );
-  // Longer than what was spent is counted.
-  await database.query(
-    `DELETE FROM autodev.agent_uses WHERE task IN
-       (SELECT task FROM autodev.agent_uses WHERE at < now() - interval '8 days' AND ended_at IS NOT NULL LIMIT 50000)`,
-  );
-  await database.query(
-    "DELETE FROM autodev.messages m USING autodev.runs r WHERE r.id = m.run AND NOT r.is_open",
-  );
-}
-
-/** Over for a day: what the engine keeps of their tasks nobody asks for again. Their history stays. */
-export async function runsToForget(database: Database): Promise<readonly string[]> {
-  const rows = await database.query<{ id: string }>(
-    `SELECT id FROM autodev.runs WHERE NOT is_open AND NOT forgotten
-       AND updated_at < now() - interval '1 day' ORDER BY created_at LIMIT 20`,
-  );
-  return rows.map(({ id }) => id);
-}
-
-export async function runsForgotten(database: Database, ids: readonly string[]): Promise<void> {
-  await database.query(`DELETE FROM autodev.losses WHERE ${isOfRun}`, [ids]);
-  await database.query("UPDATE autodev.runs SET forgotten = true WHERE id = ANY($1)", [ids]);
-}
-
-/** `part`: what was done then; each may have been done on another machine. */
-export const keepTranscript = (
-  database: Database,
-  of: {
-    readonly run: string;
-    readonly phase: string;
-    readonly attempt: number;
-    readonly part: string;
-  },
-  kept: { readonly reference: string; readonly bytes: number },
-): Promise<unknown> =>
-  database.query(
-    `INSERT INTO autodev.transcripts (run, phase, attempt, part, reference, bytes) VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT (run, phase, attempt, part) DO UPDATE SET reference = $5, bytes = $6`,
-    [of.run, of.phase, of.attempt, of.part, kept.reference, kept.bytes],
-  );
-
-export interface TranscriptRow {
-  readonly phase: string;
-  readonly attempt: number;
-  readonly part: string;
-  readonly reference: string;
-  readonly bytes: string;
-}
-
-export const transcriptsOf = (
-  database: Database,
-  run: string,
-  phase: string | undefined,
-): Promise<readonly TranscriptRow[]> =>
-  database.query(
-    `SELECT phase, attempt, part, reference, bytes FROM autodev.transcripts
-     WHERE run = $1 AND ($2::text IS NULL OR phase = $2) ORDER BY phase, attempt, part DESC`,
-    [run, phase ?? null],
   );

@@ -540,7 +540,10 @@ function highWater(pid: number): number {
 
 // ── after a death ──────────────────────────────────────────────────────────────────────────────
 
-/** Killed when nine tenths are published; from the next start until a phase is at work again. */
+/**
+ * Killed when nine tenths are published; from the next start until a phase is at work again, in turns
+ * with the first start of the same plan, which has nothing to remember.
+ */
 async function resuming(bench: Bench, phases: number): Promise<Row> {
   newRepository(bench, phases);
   const approval = await approvalOf(bench);
@@ -550,22 +553,31 @@ async function resuming(bench: Bench, phases: number): Promise<Row> {
   await untilSaid(killed, /^✓/gmu, wanted);
   killed.kill("SIGKILL");
   await over;
-  const times: number[] = [];
-  for (let round = 0; round < 3; round++) {
-    const began = performance.now();
-    const child = start(bench, approval, {});
-    const end = ended(child);
-    await untilSaid(child, /^▸/gmu, 1);
-    times.push(performance.now() - began);
-    child.kill("SIGKILL");
-    await end;
+  const fresh = openBench(path.join(bench.folder, "fresh"));
+  const times: { resumed: number[]; first: number[] } = { resumed: [], first: [] };
+  for (let round = 0; round < 5; round++) {
+    times.resumed.push(await untilFirstMove(bench, approval));
+    newRepository(fresh, phases);
+    times.first.push(await untilFirstMove(fresh, await approvalOf(fresh)));
   }
+  const [resumed, first] = [median(times.resumed), median(times.first)];
   return {
     name: `resume of a killed run, ${phases} phases`,
-    figure: median(times),
-    unit: "ms",
-    detail: `until the first move; median of ${times.length}; ${commitsOf(bench) - 1} phases were published`,
+    figure: resumed / first,
+    unit: "×",
+    detail: `until the first move ${resumed.toFixed(0)} ms, of a first start ${first.toFixed(0)} ms; medians of ${times.first.length}; ${commitsOf(bench) - 1} phases were published`,
   };
+}
+
+async function untilFirstMove(bench: Bench, approval: readonly string[]): Promise<number> {
+  const began = performance.now();
+  const child = start(bench, approval, {});
+  const end = ended(child);
+  await untilSaid(child, /^▸/gmu, 1);
+  const took = performance.now() - began;
+  child.kill("SIGKILL");
+  await end;
+  return took;
 }
 
 function untilSaid(child: ChildProcess, pattern: RegExp, times: number): Promise<void> {

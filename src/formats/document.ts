@@ -109,6 +109,8 @@ export function parseDocument({ file, text }: Source): Result<Document> {
   }
   const tree = parseMarkdown(copy);
   const walked = walk(tree, copy, base);
+  // A heading is asked for again by everybody who has to know where it ends.
+  const plains = new Map<Range, string>();
   const frontAt = front?.[1] === undefined ? undefined : body + front[0].indexOf(front[1], 3);
   return succeed({
     file,
@@ -120,7 +122,11 @@ export function parseDocument({ file, text }: Source): Result<Document> {
     doubts: doubts.map(({ message, at }) => ({ message, at: at + base })),
     place,
     raw: ({ from, to }) => text.slice(from, to),
-    plain: (range) => plainText(text, walked, range).replace(/\s+/g, " ").trim(),
+    plain: (range) => {
+      const known = plains.get(range) ?? inOneLine(plainText(text, walked, range));
+      plains.set(range, known);
+      return known;
+    },
     lines: (range) => linesOf(text, walked, range),
     isStruck: (range) => isInside(walked.struck, range),
   });
@@ -492,6 +498,10 @@ function plainText(text: string, { hidden }: Walked, { from, to }: Range): strin
   return result + text.slice(at, to);
 }
 
+/** Mostly it is, and nothing has to be made anew. */
+const inOneLine = (text: string): string =>
+  (/\s{2}|[^\S ]/.test(text) ? text.replace(/\s+/g, " ") : text).trim();
+
 /** All of it, give or take a mark before or after. */
 function isInside(ranges: readonly Range[], { from, to }: Range): boolean {
   const before = ranges[firstFrom(ranges, from + 1) - 1];
@@ -515,7 +525,7 @@ function linesOf(text: string, walked: Walked, { from, to }: Range): Line[] {
   let start = from;
   for (const match of [...text.slice(from, to).matchAll(/\r\n|\r|\n/g), undefined]) {
     const end = match ? from + match.index : to;
-    const plain = plainText(text, walked, { from: start, to: end }).replace(/\s+/g, " ").trim();
+    const plain = inOneLine(plainText(text, walked, { from: start, to: end }));
     const strong = walked.bold[firstFrom(walked.bold, start)];
     const lead = strong && strong.from < end ? text.slice(start, strong.from) : undefined;
     const isBold = lead !== undefined && /^[\s>\p{Extended_Pictographic}\uFE0F]*$/u.test(lead);
@@ -527,7 +537,7 @@ function linesOf(text: string, walked: Walked, { from, to }: Range): Line[] {
       from: start,
       to: end,
       text: plain,
-      ...(inside === undefined ? {} : { bold: inside.replace(/\s+/g, " ").trim() }),
+      ...(inside === undefined ? {} : { bold: inOneLine(inside) }),
     });
     if (match) start = end + match[0].length;
   }

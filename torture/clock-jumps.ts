@@ -57,7 +57,7 @@ export const clockJumps: Row = {
   run: (context) => jumpClocks(context),
 };
 
-const runsByTier = { ci: 3, full: 200 };
+const runsByTier = { ci: 3, full: 100 };
 /** They wait more than they work. */
 const width = 4;
 

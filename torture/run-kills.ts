@@ -48,8 +48,8 @@ export const runKills: Row = {
 
 /** Of all three kinds together. */
 const killsInCi = 6;
-/** In the full tier every write of its own, and every so manieth of git's. */
-const strides: Record<Who, number> = { product: 1, git: 2, both: 4 };
+/** In the full tier every so manieth write, of its own and of git's: a run makes hundreds. */
+const strides: Record<Who, number> = { product: 2, git: 4, both: 8 };
 /** The modes besides `auto` get so many times fewer. */
 const strideOfOthers = 6;
 
@@ -211,7 +211,7 @@ const faultsOf = (model: Model, times: number): Fault[] =>
     })).filter(({ number }) => number % (strides[who] * times) === 0),
   );
 
-/** In the full tier all of them; else so many, from beginning to end, of each kind as many. */
+/** In the full tier all that are left by the strides; else so many, from beginning to end, of each kind as many. */
 function choose(
   all: readonly Fault[],
   { tier, seed, onlyCase }: Context,

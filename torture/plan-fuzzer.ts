@@ -6,7 +6,7 @@ import { phaseStatuses } from "../src/core/plan/plan.ts";
 import type { KnownStatus } from "../src/core/plan/status.ts";
 import { readPlan } from "../src/formats/read-plan.ts";
 import { generate, grown, loadCorpus, pick, type Sources } from "./plan-generator.ts";
-import { compareBoxes, compareLineEnds } from "./plan-gfm.ts";
+import { compareBoxes, compareInPieces, compareLineEnds } from "./plan-gfm.ts";
 import {
   checkChange,
   checkPlaces,
@@ -107,14 +107,14 @@ export function fuzzPlans({ context, documents, comparisons, lane, lanes }: Shar
   return { tally, failures };
 }
 
-/** With the other parser, and with itself under other line ends. */
+/** With the other parser, and with itself under other line ends and in pieces. */
 function compare(text: string, tally: Tally): Problem | undefined {
   const { agreed, reasons, problem } = compareBoxes(text);
   tally.agreed += agreed;
   for (const reason of reasons) {
     tally.explained.set(reason, (tally.explained.get(reason) ?? 0) + 1);
   }
-  return problem ?? compareLineEnds(text);
+  return problem ?? compareLineEnds(text) ?? compareInPieces(text);
 }
 
 function caught(check: Check, sources: Sources, tally: Tally): Problem | undefined {
@@ -130,6 +130,10 @@ function caught(check: Check, sources: Sources, tally: Tally): Problem | undefin
 // ── one document ───────────────────────────────────────────────────────────────────────────────
 
 function checkPlan(sources: Sources, seed: number, tally: Tally): Problem | undefined {
+  for (const { text } of sources) {
+    const problem = compareInPieces(text);
+    if (problem) return problem;
+  }
   const began = performance.now();
   const read = readPlan(sources);
   const took = performance.now() - began;

@@ -3,6 +3,7 @@
  * to be one of those below. Each is proved, not guessed: its cause is taken out of the text (no
  * offset moves), and the two must agree from then on.
  */
+import { readable, walkAll } from "../src/formats/document.ts";
 import { boxesIn, gfmBoxes, type Problem } from "./plan-oracle.ts";
 
 interface Reason {
@@ -186,5 +187,22 @@ export function compareLineEnds(text: string): Problem | undefined {
   return {
     kind: "boxes depend on the line ends",
     said: `LF: ${plain || "none"}; ${JSON.stringify(other)}: ${seen(other) || "none"}`,
+  };
+}
+
+/** Nor do the pieces in which it is read: each section by itself, and all of it at once. */
+export function compareInPieces(text: string): Problem | undefined {
+  const { copy } = readable(text);
+  const seen = (size: number): string[] =>
+    Object.entries<readonly object[]>({ ...walkAll(copy, 0, size) }).flatMap(([kind, found]) =>
+      found.map((each) => `${kind} ${JSON.stringify(each)}`),
+    );
+  const [pieces, whole] = [seen(1), seen(Number.POSITIVE_INFINITY)];
+  const at = whole.findIndex((each, index) => each !== pieces[index]);
+  if (at < 0 && pieces.length === whole.length) return undefined;
+  const of = Math.max(at, 0);
+  return {
+    kind: "a document is read otherwise in pieces",
+    said: `whole: ${whole[of] ?? "nothing"}; in pieces: ${pieces[of] ?? "nothing"}`,
   };
 }

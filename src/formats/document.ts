@@ -10,7 +10,7 @@
 import type { SyntaxNodeRef, Tree } from "@lezer/common";
 import { fail, type Result, succeed } from "../core/failure.ts";
 import type { Item, Place } from "../core/plan/plan.ts";
-import { parseMarkdown } from "./parse-markdown.ts";
+import { parseInPieces } from "./parse-markdown.ts";
 import { placesIn, type Range, type Source } from "./places.ts";
 
 export type { Range, Source } from "./places.ts";
@@ -107,8 +107,7 @@ export function parseDocument({ file, text }: Source): Result<Document> {
       hint: "split the document, or flatten that part of it",
     });
   }
-  const tree = parseMarkdown(copy);
-  const walked = walk(tree, copy, base);
+  const walked = walkAll(copy, base);
   // A heading is asked for again by everybody who has to know where it ends.
   const plains = new Map<Range, string>();
   const frontAt = front?.[1] === undefined ? undefined : body + front[0].indexOf(front[1], 3);
@@ -283,11 +282,17 @@ interface Walked {
 /** Marks that stand for a box although GFM knows only three of them. */
 const looseBox = /^\[([^\s\]\p{L}\p{N}]|[vV])\](?=\s|$)|^\[([ xX~-])\]\*(?=\s|$)|^\[[ xX]\](?=\n)/u;
 
-function walk(tree: Tree, copy: string, base: number): Walked {
-  const blocks: Block[] = [];
-  const hidden: Range[] = [];
-  const bold: Range[] = [];
-  const struck: Range[] = [];
+/** `size`: of the pieces in which it is read; whatever it is, the same is found. */
+export function walkAll(copy: string, base: number, size?: number): Walked {
+  const walked: Walked = { blocks: [], hidden: [], bold: [], struck: [] };
+  for (const { tree, text, from } of parseInPieces(copy, size))
+    walk(tree, text, base + from, walked);
+  walked.hidden.sort((a, b) => a.from - b.from);
+  return walked;
+}
+
+function walk(tree: Tree, copy: string, base: number, walked: Walked): void {
+  const { blocks, hidden, bold, struck } = walked;
   const at = (from: number, to: number): Range => ({ from: from + base, to: to + base });
   /** Items whose first paragraph has not come yet. */
   const items: { from: number; to: number; ordered: boolean; open: boolean; depth: number }[] = [];
@@ -401,8 +406,6 @@ function walk(tree: Tree, copy: string, base: number): Walked {
       } else if (name === "BulletList" || name === "OrderedList") lists.pop();
     },
   });
-  hidden.sort((a, b) => a.from - b.from);
-  return { blocks, hidden, bold, struck };
 }
 
 const markup = new Set(

@@ -258,13 +258,17 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     await until("its agent is still there", () => read("pulse").join() !== before.join(), 10_000);
     hung.signal("SIGCONT");
     await until("it knows", () => hung.said().includes("taken for dead"), 20_000);
+    // It begins anew in the very moment in which nothing can be begun.
+    await rig.postgres.stop("immediate");
     const after = read("pulse");
     await pause(1000);
     expect(read("pulse")).toEqual(after);
+    await pause(3000);
+    await rig.postgres.start();
     expect(landedIn(of.remote, rig.env()).length).toBe(1);
     expect(eventsOf(run).filter(({ type }) => type === "attempt-delivered").length).toBe(1);
     // It serves again, under another name.
-    await until("it is back", () => (hung.said().match(/: 2 at once/g)?.length ?? 0) === 2);
+    await until("it is back", () => (hung.said().match(/: 2 at once/g)?.length ?? 0) === 2, 60_000);
   });
 
   it("lets agents go on while PostgreSQL is stopped and started again, and has nothing done twice", async () => {

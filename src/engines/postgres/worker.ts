@@ -171,37 +171,46 @@ async function serveOnce(options: WorkerOptions): Promise<Result<"drained" | "lo
     DBOS.registerWorkflow((task: Task) => current().task(task), { name: "task", ...config });
     DBOS.registerWorkflow((run: string) => current().flow(run), { name: "flow", ...config });
   }
-  const launched = await attempting(database, async () => {
-    DBOS.setConfig({
-      name: application,
-      systemDatabaseUrl: options.url,
-      // What it asks has to be given up as ours is when nothing comes back.
-      systemDatabasePool: database.pool,
-      applicationVersion: version,
-      executorID: id,
-      runMigrations: false,
-      logger: quiet,
-      listenQueues: [lane, runsQueue],
-    });
-    // First of all: what somebody has whom nobody knows is taken from him.
-    const { name, host } = options;
-    const { pid } = process;
-    const worker = { id, name, host, pid, version, lane, jobs, capabilities, lease_ms: leaseMs };
-    await registerWorker(database, worker);
-    await DBOS.launch();
-    // Every worker of a lane says the same; the drives of runs take no place, they only wait.
-    const usual = { onConflict: "always_update" as const };
-    await DBOS.registerQueue(lane, {
-      ...usual,
-      minPollingIntervalMs: taskPollMs,
-      workerConcurrency: jobs,
-    });
-    await DBOS.registerQueue(runsQueue, {
-      ...usual,
-      minPollingIntervalMs: drivePollMs,
-      workerConcurrency: mostDrives,
-    });
-  });
+  const launch = async (): Promise<void> => {
+    if (options.signal.aborted) throw new Error("it was told to end before it began");
+    try {
+      DBOS.setConfig({
+        name: application,
+        systemDatabaseUrl: options.url,
+        // What it asks has to be given up as ours is when nothing comes back.
+        systemDatabasePool: database.pool,
+        applicationVersion: version,
+        executorID: id,
+        runMigrations: false,
+        logger: quiet,
+        listenQueues: [lane, runsQueue],
+      });
+      // First of all: what somebody has whom nobody knows is taken from him.
+      const { name, host } = options;
+      const { pid } = process;
+      const worker = { id, name, host, pid, version, lane, jobs, capabilities, lease_ms: leaseMs };
+      await registerWorker(database, worker);
+      await DBOS.launch();
+      // Every worker of a lane says the same; the drives of runs take no place, they only wait.
+      const usual = { onConflict: "always_update" as const };
+      await DBOS.registerQueue(lane, {
+        ...usual,
+        minPollingIntervalMs: taskPollMs,
+        workerConcurrency: jobs,
+      });
+      await DBOS.registerQueue(runsQueue, {
+        ...usual,
+        minPollingIntervalMs: drivePollMs,
+        workerConcurrency: mostDrives,
+      });
+    } catch (error) {
+      // Half of it is none: all of it is begun anew when the database is back.
+      await DBOS.shutdown().catch(() => {});
+      throw error;
+    }
+  };
+  const launched = await attempting(database, () => database.patiently(launch));
+  if (!launched.ok && options.signal.aborted) return succeed("drained");
   if (!launched.ok) return launched;
   options.told(`worker ${id}: ${jobs} at once, ${lane}`);
 

@@ -64,6 +64,13 @@ describe.skipIf(findPostgres() === undefined)("a flow on a fleet", () => {
     await until("it rests", () => !["waiting", "driving"].includes(state()), 90_000);
     const said = await rig.autodev(["attach", "--run", run], { cwd: away });
     expect(said.all).toContain(`flow ${run}: `);
+    // What somebody has approved meanwhile stands when it is said anew.
+    const trusted = `submitted ->> 'trust' AS trust FROM autodev.runs WHERE id = '${run}'`;
+    rig.sqlRun(
+      `UPDATE autodev.runs SET submitted = submitted || '{"trust": "elsewhere"}' WHERE id = '${run}'`,
+    );
+    expect((await flow(project)).code).toBe(3);
+    expect(rig.sql<{ trust: string }>(`SELECT ${trusted}`)[0]?.trust).toContain("elsewhere");
   });
 
   it("goes on elsewhere when its worker is killed, even where nobody of its kind is left", async () => {

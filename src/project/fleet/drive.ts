@@ -346,13 +346,13 @@ async function carry(
       { ...intended.value, mode: currentRun(held.state)?.mode ?? intended.value.mode },
       options,
       {
-        ask: askElsewhere(fleet, row.id, held, hands),
+        ask: askElsewhere(fleet, { id: row.id, epoch }, held, hands),
         askTrust: async () => succeed(undefined),
         by: `autodev worker`,
         signal: never,
         killNow: never,
         onEvent: (event, run) => {
-          void tellProgress(fleet, event, run);
+          void tellProgress(fleet, event, run, epoch);
           if (event.type === "stop-asked" && event.how === "after-phase") noteStop(event.how);
         },
         onNews: news.add,
@@ -408,9 +408,14 @@ function restsIn({ store }: Project): number {
 
 /** People answer from wherever they are; as long as others are at work, the answer is waited for. */
 const askElsewhere =
-  ({ database }: Fleet, id: string, held: Held, hands: Dispatching): Ask =>
+  (
+    { database }: Fleet,
+    of: { readonly id: string; readonly epoch: number },
+    held: Held,
+    hands: Dispatching,
+  ): Ask =>
   async (_decision, answered) => {
-    await tellRun(database, id, { asking: openDecisions(held.state) });
+    await tellRun(database, of, { asking: openDecisions(held.state) });
     const waits = async (): Promise<string | undefined> => {
       for (;;) {
         const answer = answered();
@@ -434,9 +439,10 @@ async function tellProgress(
   { database }: Fleet,
   event: RecordedEvent,
   run: PlanRun,
+  epoch: number,
 ): Promise<void> {
   if (!shows.has(event.type)) return;
-  await tellRun(database, run.id, { progress: progressOf(run) }).catch(() => {});
+  await tellRun(database, { id: run.id, epoch }, { progress: progressOf(run) }).catch(() => {});
 }
 
 /** Lines for whoever watches: a few at a time, and none is waited for. */

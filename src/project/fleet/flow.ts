@@ -27,6 +27,7 @@ import {
   claimRun,
   closeRunRow,
   type DriveRest,
+  describeAnew,
   describeRun,
   isPaused,
   isToStop,
@@ -121,7 +122,10 @@ export async function submitFlow(
     identity,
   };
   const wanted = await attempting(database, async () => {
-    await describeRun(database, run, { ...submitted, order });
+    // What others have said of it, and approved, stands.
+    const { trust, ...said } = submitted;
+    await describeRun(database, run, { ...row.value.submitted, ...said, order });
+    await describeAnew(database, run, { options: {}, trust });
     if (row.value.state !== "driving") await wantRun(fleet, run);
   });
   return wanted.ok ? succeed({ run, created: !existing, said: [] }) : wanted;

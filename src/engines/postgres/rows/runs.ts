@@ -377,15 +377,21 @@ export async function runMakesRoom(
 
 const isHeld = "(holder IS NOT NULL AND held_until > now())";
 
+/** By whoever drives it: what one says who did before is old. */
 export const tellRun = (
   database: Database,
-  id: string,
+  { id, epoch }: { readonly id: string; readonly epoch: number },
   told: { readonly progress?: RunProgress; readonly asking?: readonly Decision[] },
 ): Promise<unknown> =>
   database.query(
     `UPDATE autodev.runs SET progress = COALESCE($2, progress), asking = COALESCE($3, asking),
-       updated_at = now() WHERE id = $1`,
-    [id, told.progress ? jsonbOf(told.progress) : null, told.asking ? jsonbOf(told.asking) : null],
+       updated_at = now() WHERE id = $1 AND epoch = $4`,
+    [
+      id,
+      told.progress ? jsonbOf(told.progress) : null,
+      told.asking ? jsonbOf(told.asking) : null,
+      epoch,
+    ],
   );
 
 /** What keeps it from going on; null: nothing does. */

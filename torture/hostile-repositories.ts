@@ -636,6 +636,9 @@ interface Seen {
   readonly ran: Ran;
 }
 
+/** In the user's own folder: whoever came after them would not be the first one there. */
+const keepsOfItsOwn: ReadonlySet<string> = new Set(["example", "ui"]);
+
 async function observe(scene: Scene, each: Case, allowed: Allowed): Promise<Seen> {
   const { lane, root } = scene;
   const cwd = path.join(root, each.hostile.vectors[0]?.cwd ?? "");
@@ -668,7 +671,7 @@ async function observe(scene: Scene, each: Case, allowed: Allowed): Promise<Seen
       (each) => args[0] !== "example" || !/\/trust\/\w+\.json is new$/.test(each),
     ),
   ];
-  lane.spoilt = trusted || breaches.length > 0;
+  lane.spoilt = trusted || breaches.length > 0 || keepsOfItsOwn.has(args[0] ?? "");
   if (ran.timedOut) breaches.push("did not come to an end");
   if (ran.code === 70 || ran.signal !== null) breaches.push(`broke: ${ending(ran)}`);
   return { breaches: [...new Set(breaches)], ran };

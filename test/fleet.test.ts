@@ -13,6 +13,9 @@ import {
   retryWanted,
   runDriving,
   runRests,
+  runsDue,
+  stopRun,
+  unheardRuns,
   wantDriven,
 } from "../src/engines/postgres/rows/runs.ts";
 import { forgetWhatIsOver } from "../src/engines/postgres/worker.ts";
@@ -99,7 +102,10 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
   });
 
   /** Rows that nobody has submitted are nobody else's to read. */
-  afterEach(() => rig.sqlRun("DELETE FROM autodev.runs WHERE remote = 'nowhere'"));
+  afterEach(() => {
+    rig.sqlRun("DELETE FROM autodev.runs WHERE remote = 'nowhere'");
+    rig.sqlRun("UPDATE autodev.fleet SET paused = false");
+  });
 
   /** What an agent has seen is told outside of every repository. */
   const at = (name: string): string => path.join(notes, name);
@@ -671,6 +677,104 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     expect(await rest()).toBe("rests");
     rig.sqlRun("UPDATE autodev.fleet SET paused = false");
     rig.sqlRun(`UPDATE autodev.runs SET is_open = false WHERE id = '${run}'`);
+    await fleet.value.close();
+  });
+
+  it("says that it is paused, with the way out, and stays stopped when all others go on", async () => {
+    await workers({ a: { env: agent(working) } });
+    await rig.autodev(["fleet", "pause"]);
+    const of = await project(one);
+    const built = await rig.build(of, ["--agent=mine", "--json"]);
+    const summary = JSON.parse(built.out.trim().split("\n").at(-1) ?? "");
+    const run = summary.run;
+    expect([built.code, summary.status]).toEqual([5, "parked"]);
+    expect(summary.notices).toEqual([expect.stringContaining(`autodev fleet resume ${run}`)]);
+    const stopped = await rig.autodev(["stop", "--engine=postgres", "--run", run, "--json"]);
+    expect([stopped.code, JSON.parse(stopped.out).status]).toEqual([0, "interrupted"]);
+    await rig.autodev(["fleet", "resume"]);
+    await pause(2000);
+    expect(stateOf(run)).toBe("halted");
+    const attached = await rig.autodev(["attach", "--run", run], { cwd: notes });
+    expect(attached.code).toBe(130);
+    // Over, and refused once on its way there: whoever follows it does not wait for more.
+    rig.sqlRun(`UPDATE autodev.runs SET is_open = false, state = 'parked',
+      outcome = '{"how": "refused", "until": "2020-01-01T00:00:00Z"}' WHERE id = '${run}'`);
+    await rig.autodev(["attach", "--run", run], { cwd: notes });
+  });
+
+  it("does the rest of a plan of which only a part was wanted before", async () => {
+    await workers({ a: { env: agent(working) } });
+    const of = await project(chain);
+    expect((await rig.build(of, ["--agent=mine", "--only=1"])).code).toBe(0);
+    expect(landedIn(of.remote, rig.env()).length).toBe(1);
+    expect((await rig.build(of, ["--agent=mine"])).code).toBe(0);
+    expect(landedIn(of.remote, rig.env()).length).toBe(2);
+  });
+
+  it("gives back what the queue says is ours and nobody has told us of", async () => {
+    await workers({ a: { env: agent(working), leaseSeconds: 60 } });
+    workerOf("a").signal("SIGSTOP");
+    const run = await submit(await project(one));
+    // As if the connection had broken behind the COMMIT of whoever took it.
+    rig.sqlRun(`UPDATE dbos.workflow_status SET status = 'PENDING', executor_id =
+      (SELECT id FROM autodev.workers WHERE state = 'active') WHERE workflow_uuid LIKE '${run}/drive/%'`);
+    workerOf("a").signal("SIGCONT");
+    await rests(run);
+  });
+
+  it("drives a run no further with which one worker after the other was lost", async () => {
+    await workers({});
+    const run = await submit(await project(one));
+    rig.sqlRun(`INSERT INTO autodev.losses (task, worker)
+      SELECT '${run}/drive/1', 'former-' || n FROM generate_series(1, 10) n`);
+    await workers({ a: { env: agent(working) } });
+    await rests(run, "halted");
+    const outcome = `SELECT outcome -> 'failure' ->> 'code' AS code FROM autodev.runs WHERE id = '${run}'`;
+    expect(rig.sql(outcome)).toEqual([{ code: "workers-lost" }]);
+  });
+
+  it("begins nothing that still lies there of a run that was stopped meanwhile", async () => {
+    const env = agent(`echo x >> "$NOTES/stopped-late"; ${working}`);
+    await workers({ a: { env, leaseSeconds: 2 }, b: { env, labels: ["gpu"], leaseSeconds: 60 } });
+    workerOf("b").signal("SIGSTOP");
+    const run = await submit(
+      await project(one, settings("engine: { use: postgres, needs: [gpu] }\n")),
+    );
+    const lies = `SELECT 1 AS lies FROM dbos.workflow_status
+      WHERE workflow_uuid LIKE '${run}/%' AND name = 'task' AND status = 'ENQUEUED'`;
+    await until("its first task lies there", () => rig.sql(lies).length === 1, 30_000);
+    await workerOf("a").kill();
+    expect((await rig.autodev(["stop", "--engine=postgres", "--run", run])).code).toBe(0);
+    workerOf("b").signal("SIGCONT");
+    await until("it was taken", () => rig.sql(lies).length === 0, 30_000);
+    await pause(2000);
+    expect([stateOf(run), read("stopped-late"), eventsOf(run).at(-1)?.type]).toEqual([
+      "halted",
+      [],
+      expect.not.stringContaining("baseline"),
+    ]);
+  });
+
+  it("is wanted again neither while somebody holds it, nor because nobody could while the server was away", async () => {
+    const fleet = await openFleet({ url: rig.url });
+    if (!fleet.ok) throw new Error(fleet.failure.message);
+    const { database } = fleet.value;
+    const run = "r00000000b2";
+    rig.sqlRun(`INSERT INTO autodev.runs (id, kind, remote, plan, submitted, version, state, wanted, epoch, holder, held_until, updated_at)
+      VALUES ('${run}', 'plan', 'nowhere', 'u', '{"order": 1}', '1', 'waiting', 2, 1, '{}', now() + interval '1 minute', now() - interval '2 minutes')`);
+    expect((await unheardRuns(database)).map(({ id }) => id)).not.toContain(run);
+    rig.sqlRun(
+      `UPDATE autodev.runs SET held_until = now() - interval '1 second' WHERE id = '${run}'`,
+    );
+    expect((await unheardRuns(database)).map(({ id }) => id)).toContain(run);
+    // How it is to stop is known to whoever begins to drive it, whenever that was said.
+    expect(await stopRun(database, { id: run, epoch: 1 }, "after-phase")).toBe(true);
+    expect(await runDriving(database, { id: run, epoch: 1 })).toEqual({ stopping: "after-phase" });
+    const silent = `UPDATE autodev.runs SET held_until = now() - interval '2 minutes', updated_at = now() - interval '2 minutes' WHERE id = '${run}'`;
+    await rig.postgres.stop("immediate");
+    await rig.postgres.start();
+    rig.sqlRun(silent);
+    expect(await runsDue(database)).not.toContain(run);
     await fleet.value.close();
   });
 

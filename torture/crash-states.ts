@@ -265,7 +265,8 @@ function* everyCut(pending: readonly Pending[], done: Choice[]): Generator<Choic
 const harsh = { names: 0.4, writes: 0.4 };
 const torn = { names: 0.95, writes: 0.1 };
 const mixed = { names: 0.85, writes: 0.25 };
-const weathers = [harsh, torn, torn, mixed];
+const shredded = { names: 1, writes: 0.1 };
+const weathers = [harsh, torn, mixed, shredded, shredded];
 
 /** Where most names are lost little is left to differ in: so most states lose few of them, and tear what was written. */
 function randomChoices(tape: Tape, moment: number, draw: Random): Choice[] {

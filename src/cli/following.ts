@@ -197,7 +197,7 @@ async function ended(
     const status = statusOutput(looked.value, project.root, project.flows);
     printJsonLine({ ...status, outcome: { is: rest.is, what, why } });
   } else tellRest(outcome, looked.value, options);
-  return codeOf(rest.is);
+  return codeOfRest(rest.is);
 }
 
 function tellRest(
@@ -224,11 +224,13 @@ const nextCommand = (how: string, { step }: FlowState): string | undefined =>
       ? undefined
       : "autodev";
 
-function codeOf(how: Extract<FlowOutcome, { is: "rested" }>["rest"]["is"]): number {
+/** How a flow rests; `interrupted`: of a fleet's, stopped before that was in its history. */
+export function codeOfRest(how: string): number {
   switch (how) {
     case "aborted":
       return exitCodes.blocked;
     case "stopped":
+    case "interrupted":
       return exitCodes.interrupted;
     case "parked":
     case "lent":

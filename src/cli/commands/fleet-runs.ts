@@ -19,12 +19,12 @@ import {
   submitPlan,
   watchRun,
 } from "../../project/fleet.ts";
-import { type BuildOptions, eventsOf, shown } from "../../project.ts";
+import { type BuildOptions, type Built, eventsOf, shown } from "../../project.ts";
 import { askInPlace } from "../answering.ts";
 import { exitCodeOf, summaryOf, type TellOptions, tellSummary } from "../building.ts";
 import { openDisplay } from "../display.ts";
 import type { FleetDoor } from "../fleet-door.ts";
-import { lineOf } from "../following.ts";
+import { codeOfRest, lineOf } from "../following.ts";
 import { isOutputGone, print, printError, printJson, printJsonLine } from "../output.ts";
 import { answeredBy, askerFor, trustAsker } from "../prompt.ts";
 import { exitCodes, reportFailure } from "../render/failure.ts";
@@ -107,8 +107,8 @@ const lookMs = 200;
 const busy = new Set<RunRow["state"]>(["opening", "waiting", "driving"]);
 
 /** Also what was refused and is tried again by itself. */
-const isAtWork = ({ state, outcome }: RunRow): boolean =>
-  busy.has(state) || (outcome?.how === "refused" && outcome.until !== undefined);
+const isAtWork = ({ is_open, state, outcome }: RunRow): boolean =>
+  busy.has(state) || (is_open && outcome?.how === "refused" && outcome.until !== undefined);
 
 /** To its next rest, or until we are told to leave; the run does not mind. */
 async function followRow(cwd: string, id: string, options: TellOptions): Promise<number> {
@@ -235,7 +235,24 @@ function tellFlowRest({ id, state, outcome, asking }: RunRow, json: boolean): nu
     print(`flow ${id}: ${how}`);
   }
   if (state === "asking") return exitCodes.decision;
-  return state === "parked" ? exitCodes.parked : exitCodes.finished;
+  return state === "parked" || state === "paused" ? exitCodes.parked : codeOfRest(how);
+}
+
+/**
+ * How it rests: what people have stopped or paused before anybody drove it on has no word of that in
+ * its history.
+ */
+function asItRests(run: PlanRun, { id, state, outcome }: RunRow): Pick<Built, "run" | "said"> {
+  const said = outcome?.said ?? [];
+  if (state === "paused") {
+    const { parkedUntil: _, ...paused } = run;
+    return {
+      run: { ...paused, ended: "parked" },
+      said: [...said, `run ${id} is paused: autodev fleet resume ${id} lets it go on`],
+    };
+  }
+  const isStopped = state === "halted" && outcome?.how === "interrupted";
+  return { run: isStopped ? { ...run, ended: "interrupted" } : run, said };
 }
 
 function tellRest(
@@ -254,9 +271,9 @@ function tellRest(
     return reportFailure(gone.failure, json);
   }
   if (!run) return tellFlowRest(row, json);
+  const rests = asItRests(run, row);
   const built = {
-    run,
-    said: outcome?.said ?? [],
+    ...rests,
     asking: asking.map((decision) => ({
       code: "decision-required" as const,
       message: `a decision is open: ${decision.question}`,
@@ -267,7 +284,8 @@ function tellRest(
   };
   if (json) printJsonLine(summaryOf(built));
   else tellSummary(built, styleFor(options.color));
-  return exitCodeOf(run);
+  if (!json && row.state === "paused") print(rests.said.at(-1) ?? "");
+  return exitCodeOf(rests.run);
 }
 
 export const decide: FleetDoor["decide"] = (id, key, { json = false, by }) =>
@@ -338,13 +356,11 @@ export const stop: FleetDoor["stop"] = ({ run, afterPhase, wait, json = false })
     const how = afterPhase ? "after-phase" : "now";
     const stopped = await stopIn(fleet, row.value, { how, by: answeredBy({}) });
     if (!stopped.ok) return reportFailure(stopped.failure, json);
-    let now: RunRow = row.value;
-    if (stopped.value === "asked" && wait !== false) {
-      const rested = await restedRow(fleet, id);
-      if (!rested.ok) return reportFailure(rested.failure, json);
-      now = rested.value;
-    }
     const running = stopped.value === "asked";
+    const seen = running && wait !== false ? restedRow(fleet, id) : findRunRow(fleet, id);
+    const found = await seen;
+    if (!found.ok) return reportFailure(found.failure, json);
+    const now = found.value;
     const status = running && wait === false ? "stopping" : (now.outcome?.how ?? now.state);
     if (json) {
       const asked = running ? how : null;

@@ -51,6 +51,10 @@ export interface Carrier {
   forget(runs: readonly string[]): Promise<void>;
   /** What came of it, as soon as that is on record. */
   outcomeOf(name: string, asker: Asker): Promise<TaskOutcome>;
+  /** What is this worker's, as the queue has it. */
+  claimedBy(worker: string): Promise<readonly string[]>;
+  /** It lies there for everybody again, unless somebody else has it by now. */
+  giveBack(name: string, worker: string): Promise<void>;
   /** How many wait or are at work in each lane. */
   load(): Promise<ReadonlyMap<string, number>>;
   /** The same, as it was within the last second: many may ask. */
@@ -327,6 +331,20 @@ function carrierOver(client: DBOSClient, database: Database, version: string): C
         taken.push({ id, worker });
       }
       return taken;
+    },
+    async claimedBy(worker) {
+      const found = await client.listWorkflows({
+        status: "PENDING",
+        executorId: worker,
+        loadInput: false,
+        loadOutput: false,
+      });
+      return found.map(({ workflowID }) => workflowID);
+    },
+    async giveBack(id, worker) {
+      const now = await client.getWorkflow(id);
+      if (now?.status === "PENDING" && now.executorId === worker)
+        await client.resumeWorkflow(id, { queueName: now.queueName ?? runsQueue });
     },
     async close() {
       closed = true;

@@ -64,6 +64,8 @@ export interface DriveContext {
   readonly worker: string;
   /** Others drive it on: nothing that is under way is ended for that. */
   readonly handOver: AbortSignal;
+  /** Too many workers were lost while they drove it: it is driven no further. */
+  readonly isDeadly: boolean;
 }
 
 export interface TaskContext {
@@ -114,24 +116,39 @@ async function serveOnce(options: WorkerOptions): Promise<Result<"drained" | "lo
   let isLost = false;
 
   serving = {
-    async drive(run) {
-      return options.drive(run, { worker: id, handOver: handOver.signal });
-    },
-    async task(task) {
-      const name = DBOS.workflowID ?? "";
-      // The first to have it says so on record: whoever finds another's word there came later.
-      const taken = await DBOS.runStep(async () => id, { name: "taken" });
-      if (taken !== id && (task.move.do === "work" || (await lossesOf(database, name)) >= mostLost))
-        return { is: "lost", worker: taken };
-      return during(task.run, name, (at) =>
-        DBOS.runStep(() => options.work(task, at), { name: task.move.do }),
-      );
-    },
-    async flow(run) {
-      const name = DBOS.workflowID ?? "";
-      const isDeadly = (await lossesOf(database, name)) >= mostLost;
-      return during(run, name, (at) => options.flow(run, at, isDeadly));
-    },
+    drive: (run) =>
+      inHand(async (name) => {
+        const isDeadly = await isLostWith(name);
+        return options.drive(run, { worker: id, handOver: handOver.signal, isDeadly });
+      }),
+    task: (task) => inHand((name) => doTask(task, name)),
+    flow: (run) =>
+      inHand(async (name) => {
+        const isDeadly = await isLostWith(name);
+        return during(run, name, (at) => options.flow(run, at, isDeadly));
+      }),
+  };
+  /** What has come from the queue to us, and has not come to its end. */
+  const held = new Set<string>();
+  const inHand = async <T>(act: (name: string) => Promise<T>): Promise<T> => {
+    const name = DBOS.workflowID ?? "";
+    held.add(name);
+    try {
+      return await act(name);
+    } finally {
+      held.delete(name);
+    }
+  };
+  const isLostWith = async (name: string): Promise<boolean> =>
+    (await lossesOf(database, name)) >= mostLost;
+  const doTask = async (task: Task, name: string): Promise<TaskDone> => {
+    // The first to have it says so on record: whoever finds another's word there came later.
+    const taken = await DBOS.runStep(async () => id, { name: "taken" });
+    if (taken !== id && (task.move.do === "work" || (await isLostWith(name))))
+      return { is: "lost", worker: taken };
+    return during(task.run, name, (at) =>
+      DBOS.runStep(() => options.work(task, at), { name: task.move.do }),
+    );
   };
   const during = async <T>(
     run: string,
@@ -264,6 +281,14 @@ async function serveOnce(options: WorkerOptions): Promise<Result<"drained" | "lo
   // A database that is away is waited for: what comes back from it is what it says.
   const beating = again(beats, () => true);
   const sweeping = again(() => sweep(options, id, contact), isRefusal);
+  // A connection that broke behind the queue's word that something is ours: nobody has told us.
+  let unheardOf: readonly string[] = [];
+  const listening = every(claimMs, async () => {
+    const claimed = (await options.carrier.claimedBy(id)).filter((name) => !held.has(name));
+    for (const name of claimed.filter((each) => unheardOf.includes(each)))
+      if (!isLost && !options.signal.aborted) await options.carrier.giveBack(name, id);
+    unheardOf = claimed;
+  });
   const tidying = every(tidyMs, async () => {
     try {
       await options.tidy();
@@ -297,6 +322,7 @@ async function serveOnce(options: WorkerOptions): Promise<Result<"drained" | "lo
   await DBOS.shutdown({ workflowCompletionTimeoutMS: isLost || refusal ? 10_000 : mostDrainMs });
   beating.end();
   sweeping.end();
+  listening.end();
   tidying.end();
   if (refusal) return { ok: false, failure: refusal };
   if (isLost) return succeed("lost");
@@ -309,6 +335,7 @@ const taskPollMs = 150;
 const drivePollMs = 500;
 const mostDrives = 20;
 const tidyMs = 60_000;
+const claimMs = 5000;
 const mostDrainMs = 24 * 60 * 60_000;
 
 function current(): Serving {

@@ -40,6 +40,7 @@ import {
   stopRun,
   tellRun,
 } from "../../engines/postgres/rows/runs.ts";
+import { deadly } from "../../engines/postgres/tasks.ts";
 import { wantRun } from "../../engines/postgres/want.ts";
 import type { DriveContext } from "../../engines/postgres/worker.ts";
 import { openGit } from "../../git/call.ts";
@@ -96,6 +97,8 @@ async function driveOnce(
   row: Ordered,
   at: DriveContext,
 ): Promise<string> {
+  // Before anything is cloned: that may be what is deadly.
+  if (at.isDeadly) return refuse(fleet, row, place.now(), deadly("this run"));
   const opened = await openSeat(fleet, place, row);
   if (!opened.ok) return refuse(fleet, row, place.now(), opened.failure);
   const { project, store } = opened.value;
@@ -158,8 +161,9 @@ async function driveHeld(
   // Whoever drove it to its end was killed before he could say so here.
   if (ended?.ended === "complete") return restAfter(ended, {});
   const { epoch } = store;
-  if (!(await runDriving(database, { id: row.id, epoch }))) return "again";
-  const isFinishing = row.stopping === "after-phase";
+  const driving = await runDriving(database, { id: row.id, epoch });
+  if (!driving) return "again";
+  const isFinishing = driving.stopping === "after-phase";
   const unfollow = store.follow(followMs);
   const pause = watchPause(fleet, row.id);
   try {

@@ -44,8 +44,8 @@ export function createPostgresEngine(
         const row = await rowOf(run);
         if (!row.ok) return row;
         if (!row.value) return fail("not-found", `there is no run ${run}`);
-        const { state, outcome } = row.value;
-        const again = outcome?.how === "refused" && outcome.until !== undefined;
+        const { is_open, state, outcome } = row.value;
+        const again = is_open && outcome?.how === "refused" && outcome.until !== undefined;
         if (!["opening", "waiting", "driving"].includes(state) && !again) {
           if (outcome?.failure) return { ok: false, failure: outcome.failure };
           break;

@@ -215,6 +215,8 @@ async function goOnce(
         }
       : { ...restRefused(row.outcome, failure, place.now()), epoch, asking };
   };
+  // Before anything is cloned: that may be what is deadly.
+  if (isDeadly) return refuse(deadly("this flow"));
   const opened = await openSeat(fleet, place, row);
   if (!opened.ok) return refuse(opened.failure);
   const { project, store, git } = opened.value;
@@ -222,11 +224,9 @@ async function goOnce(
     const held = await holdSoon(project, place.leaseMs);
     if (!held.ok)
       return held.failure.code === "locked" ? "driven by somebody else" : refuse(held.failure);
-    const came = isDeadly
-      ? { refused: deadly("this flow") }
-      : await goHeld(fleet, row, { ...opened.value, held: held.value }, at).catch(
-          (error: unknown): Came => ({ refused: troubleOf(error, fleet.database.shown) }),
-        );
+    const came = await goHeld(fleet, row, { ...opened.value, held: held.value }, at).catch(
+      (error: unknown): Came => ({ refused: troubleOf(error, fleet.database.shown) }),
+    );
     const asking = openDecisions(held.value.state);
     const { epoch } = store;
     await held.value.release();

@@ -166,7 +166,7 @@ export async function stopIn(
   for (const until = performance.now() + 60_000; performance.now() < until; ) {
     const row = await attempting(database, () => runNamed(database, id));
     if (!row.ok) return row;
-    if (!row.value || !["waiting", "driving", "parked"].includes(row.value.state))
+    if (!row.value || !["waiting", "driving", "parked", "paused"].includes(row.value.state))
       return succeed("rests");
     const { kind, epoch } = row.value;
     const at = new Date().toISOString();

@@ -30,7 +30,7 @@ import type { RunEvent } from "../../core/plan/run-event.ts";
 import type { Performed } from "../../core/plan/run-plan.ts";
 import { placeUsed } from "../../engines/postgres/rows/agents.ts";
 import { keepTranscript } from "../../engines/postgres/rows/news.ts";
-import { type RunRow, runNamed } from "../../engines/postgres/rows/runs.ts";
+import { isToStop, type RunRow, runNamed } from "../../engines/postgres/rows/runs.ts";
 import { attemptOf, placeName, type Task, type TaskDone } from "../../engines/postgres/tasks.ts";
 import type { TaskContext } from "../../engines/postgres/worker.ts";
 import { type Git, openGit } from "../../git/call.ts";
@@ -60,7 +60,8 @@ export async function doTask(
 ): Promise<TaskDone> {
   const row = await runNamed(fleet.database, task.run);
   const order = row?.submitted.order;
-  if (!row || !order) return nothing;
+  // Of one that rests by people's word nothing is begun: whoever drives it again asks anew.
+  if (!row?.is_open || !order || row.state === "halted" || isToStop(row)) return nothing;
   const seated = await deskFor(fleet, place, { ...row, order });
   if (!seated.ok) return failed(seated.failure);
   const done = await doAt(fleet, place, seated.value, { row, task, at });

@@ -139,7 +139,10 @@ export async function describeRun(
   return rows.length === 1;
 }
 
-/** Said anew of one that goes on: whatever else was said of it, by whomever, stands. */
+/**
+ * Said anew of one that goes on: whatever else was said of it, by whomever, stands; but for the choice
+ * of phases, which is meant for the time being.
+ */
 export const describeAnew = (
   database: Database,
   id: string,
@@ -150,7 +153,7 @@ export const describeAnew = (
 ): Promise<unknown> =>
   database.query(
     `UPDATE autodev.runs SET updated_at = now(),
-       submitted = jsonb_set(submitted, '{options}', (submitted -> 'options') || $2) ||
+       submitted = jsonb_set(submitted, '{options}', (submitted -> 'options') - '{only,from}'::text[] || $2) ||
          CASE WHEN $3::text IS NULL THEN '{}'::jsonb ELSE jsonb_build_object('trust', ${bothHashes}) END
      WHERE id = $1 AND is_open`,
     [id, jsonbOf(options), trust ?? null],
@@ -242,26 +245,29 @@ export async function wantDriven(
   return row?.wanted;
 }
 
-/** Its time has come, by the one clock that all go by; or nobody has held it for long. */
+/**
+ * Its time has come, by the one clock that all go by; or nobody has held it for long, while the server
+ * was there: nobody could renew anything before.
+ */
 const isDueNow = `(
   (state = 'parked' AND wanted = driven AND (outcome ->> 'until')::timestamptz <= now())
   OR (state = 'driving' AND updated_at < now() - interval '1 minute'
-    AND COALESCE(held_until, updated_at) < now() - interval '1 minute'))`;
+    AND greatest(COALESCE(held_until, updated_at), pg_postmaster_start_time()) < now() - interval '1 minute'))`;
 
 /**
- * By whoever holds it. False: what was wanted has been answered meanwhile, others hold it, or whoever
- * held it before was asked to stop.
+ * By whoever holds it: how it is to stop, as people had asked until now. Undefined: what was wanted has
+ * been answered meanwhile, others hold it, or whoever held it before was asked to stop.
  */
 export async function runDriving(
   database: Database,
   { id, epoch }: { readonly id: string; readonly epoch: number },
-): Promise<boolean> {
-  const rows = await database.query(
+): Promise<Pick<RunRow, "stopping"> | undefined> {
+  const [row] = await database.query<Pick<RunRow, "stopping">>(
     `UPDATE autodev.runs SET state = 'driving', outcome = NULL, lacks = NULL, waits = NULL, updated_at = now()
-     WHERE id = $1 AND is_open AND epoch = $2 AND wanted > driven AND ${goesOn} RETURNING id`,
+     WHERE id = $1 AND is_open AND epoch = $2 AND wanted > driven AND ${goesOn} RETURNING stopping`,
     [id, epoch],
   );
-  return rows.length === 1;
+  return row;
 }
 
 const goesOn = "(stopping IS NULL OR stopping = 'after-phase')";
@@ -481,7 +487,7 @@ export const unheardRuns = (
 ): Promise<readonly Pick<RunRow, "id" | "wanted" | "version" | "lacks">[]> =>
   database.query(
     `UPDATE autodev.runs SET updated_at = now() WHERE id IN (
-       SELECT id FROM autodev.runs WHERE is_open AND state = 'waiting'
+       SELECT id FROM autodev.runs WHERE is_open AND state = 'waiting' AND NOT ${isHeld}
          AND submitted ? 'order' AND updated_at < now() - interval '5 seconds'
        ORDER BY updated_at LIMIT 100)
      RETURNING id, wanted, version, lacks`,

@@ -707,7 +707,8 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     const of = await project(chain);
     expect((await rig.build(of, ["--agent=mine", "--only=1"])).code).toBe(0);
     expect(landedIn(of.remote, rig.env()).length).toBe(1);
-    expect((await rig.build(of, ["--agent=mine"])).code).toBe(0);
+    const whole = await rig.build(of, ["--agent=mine", "--json"]);
+    expect([whole.code, whole.all]).toEqual([0, expect.not.stringContaining("as you wished")]);
     expect(landedIn(of.remote, rig.env()).length).toBe(2);
   });
 
@@ -1296,6 +1297,12 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
 
   it("works as a role that can neither make nor drop a table", async () => {
     rig.sqlRun("CREATE ROLE least LOGIN");
+    const unknown = await rig.autodev(["engine", "migrate", "--role=nobody"]);
+    expect([unknown.code, unknown.all]).toEqual([
+      1,
+      expect.stringContaining('CREATE ROLE "nobody"'),
+    ]);
+    expect(unknown.all).not.toContain("    at ");
     const granted = await rig.autodev(["engine", "migrate", "--role=least"]);
     expect(granted.code).toBe(0);
     const url = rig.url.replace("autodev@", "least@");
@@ -1373,5 +1380,12 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
       env: { AUTODEV_TRANSCRIPTS: store },
     });
     expect([torn.code, torn.out]).toEqual([1, expect.stringContaining("attempt 1 at phase 1")]);
+    const none = await rig.autodev(["fleet", "log", runIn(said.all), "7"], {
+      env: { AUTODEV_TRANSCRIPTS: store },
+    });
+    expect([none.code, none.all]).toEqual([
+      2,
+      expect.stringContaining("nothing is kept of phase 7"),
+    ]);
   });
 });

@@ -84,7 +84,8 @@ export const joinRun =
       const anchored = await anchor(git, before.id, commit);
       if (!anchored.ok) return anchored;
     }
-    const all = { ...found, approval: approval.value, sandbox: sandbox.value };
+    const confined = { sandbox: sandbox.value, isElsewhere: role === "drives" };
+    const all = { ...found, approval: approval.value, ...confined };
     const site = await openSite(opening, before.id, all, only.value);
     return site.ok ? succeed({ is: "ready", site: site.value, said: opening.said }) : site;
   };

@@ -212,12 +212,14 @@ export interface FoundForRun {
   readonly stack: FoundStack;
   readonly cast: Cast;
   readonly sandbox: Sandbox;
+  /** No agent is started here: how they are confined is told where they are. */
+  readonly isElsewhere?: boolean;
 }
 
 export async function openSite(
   opening: Opening,
   id: string,
-  { approval, stack, cast, sandbox }: FoundForRun,
+  { approval, stack, cast, sandbox, isElsewhere }: FoundForRun,
   only: ReadonlySet<string> | undefined,
 ): Promise<Result<OpenSite>> {
   const { project, held, git, intended, options, world, said } = opening;
@@ -225,7 +227,7 @@ export async function openSite(
   if (identity === nobody)
     said.push("git knows no user.name and user.email: commits are autodev's");
   const { settings } = intended;
-  const unconfined = sandboxWarning(sandbox);
+  const unconfined = isElsewhere ? undefined : sandboxWarning(sandbox);
   if (unconfined !== undefined) said.push(unconfined);
   world.approved(approval);
   const run = (): PlanRun => {

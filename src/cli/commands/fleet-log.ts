@@ -15,7 +15,7 @@ export async function run(
   const address = options.transcripts ?? process.env["AUTODEV_TRANSCRIPTS"];
   if (address === undefined) {
     const message = "where transcripts are kept was not said";
-    const hint = "--transcripts <address>, the one that the workers have";
+    const hint = "--transcripts <address> or AUTODEV_TRANSCRIPTS: where the workers keep theirs";
     return reportFailure({ code: "usage", message, hint }, json);
   }
   const fleet = await openFleet();

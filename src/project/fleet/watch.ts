@@ -298,6 +298,12 @@ export async function keptTranscripts(
   if (!kept.ok) return kept;
   const rows = await attempting(database, () => transcriptsOf(database, run, phase));
   if (!rows.ok) return rows;
+  if (rows.value.length === 0) {
+    const what = phase === undefined ? `run ${run}` : `phase ${phase} of run ${run}`;
+    return fail("not-found", `nothing is kept of ${what}`, {
+      hint: "autodev fleet lists the runs; what is kept is what workers with --transcripts have done",
+    });
+  }
   for (const row of rows.value) {
     const bytes = await kept.value.get(row.reference);
     if (!bytes.ok) return bytes;

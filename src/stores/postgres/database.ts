@@ -254,18 +254,24 @@ export interface Migrated {
 
 /**
  * Tables as this release has them. `engine` makes those of the engine below ours, under the same
- * lock: by itself it does not bear two at once. `role`: whoever works there afterwards.
+ * lock: by itself it does not bear two at once. `worksAs`: the role of whoever works there afterwards.
  */
 export async function migrateSchema(
   database: Database,
   engine: () => Promise<void>,
-  role: string | undefined,
+  worksAs: string | undefined,
 ): Promise<Result<Migrated>> {
   const client = await attempting(database, () => database.pool.connect());
   if (!client.ok) return client;
   const connection = client.value;
   try {
     await lockMigration(connection);
+    const role = await connection.query("SELECT FROM pg_roles WHERE rolname = $1", [worksAs ?? ""]);
+    if (worksAs !== undefined && role.rowCount === 0) {
+      return fail("database", `${database.shown} has no role ${worksAs}`, {
+        hint: `CREATE ROLE "${worksAs}" LOGIN makes it; then the same command again`,
+      });
+    }
     await engine();
     await connection.query("BEGIN");
     await connection.query("CREATE SCHEMA IF NOT EXISTS autodev");
@@ -289,7 +295,8 @@ export async function migrateSchema(
       "INSERT INTO autodev.schema_version (version) VALUES ($1) ON CONFLICT (one) DO UPDATE SET version = EXCLUDED.version",
       [schemaVersion],
     );
-    if (role !== undefined) for (const grant of grantsFor(role)) await connection.query(grant);
+    if (worksAs !== undefined)
+      for (const grant of grantsFor(worksAs)) await connection.query(grant);
     await connection.query("COMMIT");
     return succeed({ from, to: schemaVersion });
   } catch (error) {

@@ -563,7 +563,8 @@ export function allBugs(): readonly PlantedBug[] {
   const byCanaries = secretBugs.map(
     ({ seen, ...bug }): PlantedBug => ({
       ...bug,
-      guard: bySecrets(seen, bug.plant),
+      guard: (context, plant) =>
+        bySecrets(seen, { ...bug.plant, replace: plant.replace })(context, plant),
     }),
   );
   const byMerges = mergeBugs.map((bug): PlantedBug => ({ ...bug, guard: mergePlanted }));

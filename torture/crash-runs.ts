@@ -42,7 +42,7 @@ import {
 export const crashRuns: Row = {
   name: "crash-runs",
   promise: "a run that is killed and resumed ends exactly like one that was never disturbed",
-  budgetSeconds: { ci: 26, full: 900 },
+  budgetSeconds: { ci: 26, full: 700 },
   run: (context) => crash(context),
 };
 

@@ -26,7 +26,7 @@ const wanted = { ci: 10_000, full: 1_000_000 };
 export const crashStates: Row = {
   name: "crash-states",
   promise: "whatever a power cut leaves of unsynced writes, no acknowledged transition is lost",
-  budgetSeconds: { ci: 12, full: 1800 },
+  budgetSeconds: { ci: 12, full: 1500 },
   run: (context) => enumerate(context, wanted[context.tier]),
 };
 

@@ -38,7 +38,7 @@ import {
 export const fleetEqual: Row = {
   name: "fleet-equals-local",
   promise: "a fleet makes the same commits, and tells the same history, as one machine does",
-  budgetSeconds: { ci: 53, full: 450 },
+  budgetSeconds: { ci: 53, full: 400 },
   run: (context) =>
     findPostgres() === undefined ? Promise.resolve(skipped(noPostgres)) : compareAll(context),
 };

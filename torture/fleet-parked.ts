@@ -30,7 +30,7 @@ export const fleetParked: Row = {
   name: "fleet-parked",
   promise:
     "runs that wait for people cost next to nothing, and every one goes on when it is answered",
-  budgetSeconds: { ci: 15, full: 1000 },
+  budgetSeconds: { ci: 15, full: 950 },
   run: (context) =>
     findPostgres() === undefined ? Promise.resolve(skipped(noPostgres)) : parked(context),
 };

@@ -34,7 +34,7 @@ const [shortest, longest] = [60, 1800];
 export const flowKills: Row = {
   name: "flow-kills",
   promise: "a flow that is killed again and again ends as one that nothing disturbs",
-  budgetSeconds: { ci: 1, full: 1500 },
+  budgetSeconds: { ci: 1, full: 900 },
   async run(context) {
     if (context.tier === "ci") return skipped("with 20 kills it is a test: test/flow.test.ts");
     return killFlows(context);

@@ -13,7 +13,7 @@ const comparisons = { ci: 200, full: 20_000 };
 export const fuzzPlans: Row = {
   name: "fuzz-plans",
   promise: "every plan is read without a crash and edited without touching a byte too many",
-  budgetSeconds: { ci: 8, full: 600 },
+  budgetSeconds: { ci: 8, full: 500 },
   async run(context) {
     const file = await bundle("torture/plan-fuzzer.ts");
     const share = (lane: number): Share => ({

@@ -28,7 +28,7 @@ export const fuzzStateFiles: Row = {
   name: "fuzz-state-files",
   promise:
     "every state file is read as the model reads it, or refused at the same line; no byte lost",
-  budgetSeconds: { ci: 5, full: 900 },
+  budgetSeconds: { ci: 5, full: 400 },
   async run(context) {
     return fuzz(context, documents[context.tier]);
   },

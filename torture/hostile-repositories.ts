@@ -35,7 +35,7 @@ import {
 export const hostileRepositories: Row = {
   name: "hostile-repositories",
   promise: "nothing of a repository runs before it is trusted, and nothing around it is touched",
-  budgetSeconds: { ci: 30, full: 1500 },
+  budgetSeconds: { ci: 30, full: 1300 },
   run: attack,
 };
 

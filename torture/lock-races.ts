@@ -40,7 +40,7 @@ import {
 export const lockRaces: Row = {
   name: "lock-races",
   promise: "one writer at a time, and a writer that was overtaken never writes again",
-  budgetSeconds: { ci: 33, full: 1500 },
+  budgetSeconds: { ci: 33, full: 1200 },
   run: (context) => race(context),
 };
 

@@ -552,7 +552,7 @@ const shareOfControls = 10;
 export const plantedBugs: Row = {
   name: "planted-bugs",
   promise: "each planted bug is caught by the row that guards against it",
-  budgetSeconds: { ci: 55, full: 1200 },
+  budgetSeconds: { ci: 55, full: 1500 },
   run: catchAll,
 };
 

@@ -48,7 +48,7 @@ import {
 export const powerCuts: Row = {
   name: "power-cuts",
   promise: "what was acknowledged survives a power cut on ext4 and on xfs",
-  budgetSeconds: { ci: 5, full: 1800 },
+  budgetSeconds: { ci: 5, full: 1300 },
   run: (context) => cutPower(context),
 };
 

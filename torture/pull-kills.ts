@@ -23,7 +23,7 @@ import { fsck, git, planFile, planText, type Site, siteAt } from "./run-rig.ts";
 export const pullKills: Row = {
   name: "pull-kills",
   promise: "work that is fetched is done once, whoever dies, comes late or lies",
-  budgetSeconds: { ci: 7, full: 900 },
+  budgetSeconds: { ci: 7, full: 500 },
   run: (context) => playAll(context),
 };
 

@@ -42,7 +42,7 @@ import {
 export const runKills: Row = {
   name: "run-kills",
   promise: "journal and git never contradict each other, whichever write of a run is the last",
-  budgetSeconds: { ci: 15, full: 3600 },
+  budgetSeconds: { ci: 15, full: 1200 },
   run: (context) => killAll(context),
 };
 

@@ -53,7 +53,7 @@ import {
 export const runPowerCuts: Row = {
   name: "run-power-cuts",
   promise: "journal and git agree after a power cut, and the run goes on to its end",
-  budgetSeconds: { ci: 16, full: 900 },
+  budgetSeconds: { ci: 16, full: 600 },
   run: (context) => cutRuns(context),
 };
 

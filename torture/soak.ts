@@ -39,7 +39,7 @@ const lives = {
 export const soak: Row = {
   name: "soak",
   promise: "after six weeks of use nothing is lost, nothing was done twice, and nothing has crept",
-  budgetSeconds: { ci: 10, full: 600 },
+  budgetSeconds: { ci: 10, full: 500 },
   run: (context) => live(context),
 };
 

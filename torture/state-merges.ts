@@ -34,7 +34,7 @@ export const stateMerges: Row = {
   name: "state-merges",
   promise:
     "what two people have done apart is merged by git, and nothing is undone, doubled or lost",
-  budgetSeconds: { ci: 10, full: 1500 },
+  budgetSeconds: { ci: 10, full: 400 },
   async run(context) {
     const { seed, tier, onlyCase, scratch } = context;
     const isNumber = onlyCase !== undefined && /^\d+$/.test(onlyCase);

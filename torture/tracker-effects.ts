@@ -45,7 +45,7 @@ const mostLives = 12;
 export const trackerEffects: Row = {
   name: "tracker-effects",
   promise: "each item is created exactly once, whatever its server and our own process do",
-  budgetSeconds: { ci: 8, full: 1500 },
+  budgetSeconds: { ci: 8, full: 800 },
   run: (context) => trackEffects(context, amounts[context.tier]),
 };
 

@@ -38,7 +38,7 @@ import {
 export const userBytes: Row = {
   name: "user-bytes",
   promise: "nothing of the user's is ever lost: files, index, stash, refs",
-  budgetSeconds: { ci: 9, full: 1800 },
+  budgetSeconds: { ci: 9, full: 800 },
   run: (context) => disturb(context, { runs: runs[context.tier], traced: traced[context.tier] }),
 };
 

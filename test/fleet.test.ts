@@ -600,9 +600,9 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     expect(await wantDriven(database, run, "1", { isDue: true })).toBe(undefined);
     expect(await wantDriven(database, run, "1", {})).toBe(3);
     rig.sqlRun(`UPDATE autodev.runs SET stopping = 'now' WHERE id = '${run}'`);
-    expect(await runDriving(database, { id: run, epoch: 0 })).toBe(false);
+    expect(await runDriving(database, { id: run, epoch: 0 })).toBe(undefined);
     rig.sqlRun(`UPDATE autodev.runs SET stopping = 'after-phase' WHERE id = '${run}'`);
-    expect(await runDriving(database, { id: run, epoch: 0 })).toBe(true);
+    expect(await runDriving(database, { id: run, epoch: 0 })).toEqual({ stopping: "after-phase" });
     rig.sqlRun(`UPDATE autodev.runs SET is_open = false WHERE id = '${run}'`);
     await fleet.value.close();
   });

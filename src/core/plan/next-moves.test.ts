@@ -209,6 +209,11 @@ describe("a review", () => {
     expect(next(after(run, ...landing("b", "a on c0")), review)).toEqual(["review"]);
   });
 
+  it("does not come of a part, when the run is to begin nothing more", () => {
+    const part = after(started(chain), ...landing("a", "c0"));
+    expect(next(part, { ...review, finishing: true })).toEqual(["end stopped"]);
+  });
+
   it("does not come while somebody is at work", () => {
     const run = after(started(chain), ...landing("a", "c0"), begin("b"));
     expect(next(run, review, [busyWith("work", "b")])).toEqual([]);

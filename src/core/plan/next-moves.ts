@@ -325,6 +325,8 @@ function publishing(
   const next = run.landed[run.published];
   if (!next) return [];
   if (limits.review && run.reviewed !== run.tip) {
+    // What is asked of a part would be overtaken as soon as the rest goes on, whatever was answered.
+    if (limits.finishing) return [];
     const quiet = busy.length === 0 && phaseMoves(run, limits, busy, occupied).length === 0;
     return quiet ? [{ do: "review" }] : [];
   }

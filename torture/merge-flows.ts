@@ -242,7 +242,8 @@ const isTwice = (text: string): boolean => {
     /^(?:flow|step|status|retry_count|cycle|sub_step|## .*|tracker)\b.*?(?=:|$)/gm,
   );
   return (
-    new Set(keys).size !== (keys ?? []).length || /(?:^ {2}phase: \d+\n[\s\S]*){2}/m.test(text)
+    new Set(keys).size !== (keys ?? []).length ||
+    /^ {2}(phase|name|detail): [\s\S]*^ {2}\1: /m.test(text)
   );
 };
 

@@ -868,8 +868,14 @@ export const environmentTable: readonly (readonly [string, string])[] = [
     "AUTODEV_DATABASE_URL",
     "of a fleet: postgres://user:password@host:5432/name; nothing that is started is given it",
   ],
-  ["AUTODEV_DATABASE_URL_FILE", "of a fleet: a file that holds it, so that no environment does"],
-  ["AUTODEV_TRANSCRIPTS", "to a worker: where all that agents print is kept, as --transcripts"],
+  [
+    "AUTODEV_DATABASE_URL_FILE",
+    "of a fleet: a file that holds it, so that no environment does; where it is set, it counts",
+  ],
+  [
+    "AUTODEV_TRANSCRIPTS",
+    "to a worker, and to `fleet log`: where all that agents print is kept, as --transcripts",
+  ],
   ["CI", "never ask, no live view, open no browser"],
   ["BROWSER", "what autodev ui opens its page with; without it, what the desktop does"],
   ["GITHUB_TOKEN", "with --pr: pushes and opens it; no agent and no gate is given it. Or GH_TOKEN"],

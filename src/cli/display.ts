@@ -20,6 +20,8 @@ export interface DisplayOptions {
   color?: boolean;
   /** `--no-live` makes it false. */
   live?: boolean;
+  /** It is a fleet's: commands that are shown name its engine. */
+  isFleet?: boolean;
 }
 
 export interface Display {
@@ -117,6 +119,7 @@ function liveDisplay(options: DisplayOptions): Display {
           style,
           unicode,
           localTime,
+          ...(options.isFleet && { isFleet: true }),
         })
       : [];
   return {

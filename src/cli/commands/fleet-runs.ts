@@ -112,7 +112,7 @@ const isAtWork = ({ is_open, state, outcome }: RunRow): boolean =>
 
 /** To its next rest, or until we are told to leave; the run does not mind. */
 async function followRow(cwd: string, id: string, options: TellOptions): Promise<number> {
-  const display = openDisplay(options);
+  const display = openDisplay({ ...options, isFleet: true });
   // The run waits for a database that is away, and so does whoever follows it.
   const patient = await openFleet({
     patienceMs: Number.POSITIVE_INFINITY,

@@ -205,6 +205,10 @@ describe("a frame", () => {
     const lines = frame({ ...inTheMiddle(), asking }, 60);
     expect(lines).toContain(" ? keep yours?");
     expect(lines).toContain("   autodev decide d-0123456789ab B");
+    const screen = { columns: 60, rows: 30, style: plain, unicode: true, isFleet: true };
+    expect(liveLines({ ...inTheMiddle(), asking }, screen)).toContain(
+      "   autodev decide d-0123456789ab B --engine postgres",
+    );
   });
 });
 

@@ -19,6 +19,8 @@ export interface Screen {
   readonly unicode: boolean;
   /** A moment as the clock on the wall has it; without it, in UTC. */
   readonly localTime?: (iso: string) => string;
+  /** Of a fleet's: elsewhere a decision is only found where the engine is named. */
+  readonly isFleet?: boolean;
 }
 
 export function liveLines(view: RunView, screen: Screen): string[] {
@@ -34,7 +36,8 @@ export function liveLines(view: RunView, screen: Screen): string[] {
 
 // ── the head ───────────────────────────────────────────────────────────────────────────────────
 
-function headLines(view: RunView, width: number, { style }: Screen): string[] {
+function headLines(view: RunView, width: number, { style, isFleet }: Screen): string[] {
+  const where = isFleet ? " --engine postgres" : "";
   const margin = width >= 50 ? " " : "";
   // Further to the right, the figures would no longer be seen together with the title.
   const inner = Math.min(width - margin.length, 110);
@@ -55,7 +58,7 @@ function headLines(view: RunView, width: number, { style }: Screen): string[] {
       .slice(0, 2)
       .flatMap(({ id, question, recommendation }) => [
         margin + style.yellow(cutTo(`? ${oneLine(question)}`, inner)),
-        margin + cutTo(`  autodev decide ${id} ${recommendation}`, inner),
+        margin + cutTo(`  autodev decide ${id} ${recommendation}${where}`, inner),
       ]),
   ];
 }

@@ -77,11 +77,13 @@ export async function enumerate(
       if ((index + context.seed) % share === 0) await examine(moment, choices);
     }
   }
-  // The moments with the most in the air; each state from numbers of its own, so that it can be drawn alone.
+  // The moments with the most in the air: of others there are few states, and all of these were seen by
+  // now. Each state is from numbers of its own, so that it can be drawn alone.
   const moments = tape.operations.map((_, at) => at + 1);
-  const deep = moments.filter(
-    (moment) => pendingAt(tape, moment).filter(({ bytes }) => bytes > 0).length >= 4,
-  );
+  const written = (moment: number): number =>
+    pendingAt(tape, moment).filter(({ bytes }) => bytes > 0).length;
+  const most = Math.max(...moments.map(written));
+  const deep = moments.filter((moment) => written(moment) * 2 > most);
   const examineDrawn = async (number: number): Promise<void> => {
     const draw = randomFrom(context.seed, number);
     const moment = deep[draw.below(deep.length)] ?? 0;
@@ -93,7 +95,7 @@ export async function enumerate(
     return judged(figures, failures);
   }
   // What is left of the number is drawn at random.
-  for (let tries = 0; figures.states < count && tries < count * 4 && figures.bad < 5; tries++) {
+  for (let tries = 0; figures.states < count && tries < count * 8 && figures.bad < 5; tries++) {
     await examineDrawn(tries);
   }
   if (figures.bad === 0 && figures.states < count) {
@@ -265,8 +267,7 @@ function* everyCut(pending: readonly Pending[], done: Choice[]): Generator<Choic
 const harsh = { names: 0.4, writes: 0.4 };
 const torn = { names: 0.95, writes: 0.1 };
 const mixed = { names: 0.85, writes: 0.25 };
-const shredded = { names: 1, writes: 0.1 };
-const weathers = [harsh, torn, mixed, shredded, shredded];
+const weathers = [harsh, torn, torn, mixed];
 
 /** Where most names are lost little is left to differ in: so most states lose few of them, and tear what was written. */
 function randomChoices(tape: Tape, moment: number, draw: Random): Choice[] {

@@ -374,8 +374,10 @@ describe("our word for an example", () => {
     const { folder, trusted } = await made("python", env);
     expect(trusted).toBe(false);
     const trust = path.join(plainEnvironment["XDG_CONFIG_HOME"] ?? "", "autodev", "trust");
-    const kept = fs.existsSync(trust) ? fs.readdirSync(trust) : [];
-    const texts = kept.map((file) => fs.readFileSync(path.join(trust, file), "utf8"));
+    const kept = fs.existsSync(trust) ? fs.readdirSync(trust, { withFileTypes: true }) : [];
+    const texts = kept
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => fs.readFileSync(path.join(trust, name), "utf8"));
     expect(texts.filter((text) => text.includes(folder))).toEqual([]);
     const ran = await autodevIn(
       { cwd: makeFolder("hooked"), env, timeout: 120_000 },

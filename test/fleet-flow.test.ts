@@ -2,6 +2,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { wantRun } from "../src/engines/postgres/want.ts";
+import { openFleet } from "../src/project/fleet.ts";
 import { type FleetRig, findPostgres, startFleet, until } from "../torture/fleet-rig.ts";
 import { type FlowProject, makeFlowProject } from "./flow-rig.ts";
 import { binary, makeFolder, type Ran, run } from "./rig.ts";
@@ -112,10 +114,11 @@ describe.skipIf(findPostgres() === undefined)("a flow on a fleet", () => {
         .split("\n")
         .filter((line) => line.includes("\tcheckout:")).length;
     const before = madeAnew();
-    // Somebody has wanted it once more, and nobody has told anybody so far.
-    rig.sqlRun(
-      `UPDATE autodev.runs SET wanted = wanted + 1, state = 'waiting', updated_at = now() - interval '1 minute' WHERE id = '${run}'`,
-    );
+    // Somebody has wanted it once more.
+    const fleet = await openFleet({ url: rig.url });
+    if (!fleet.ok) throw new Error(fleet.failure.message);
+    await wantRun(fleet.value, run);
+    await fleet.value.close();
     const second = `SELECT 1 AS taken FROM dbos.workflow_status WHERE workflow_uuid LIKE '${run}/flow/%' AND status = 'SUCCESS'`;
     await until("the second was taken", () => rig.sql(second).length > 0, 20_000);
     expect(madeAnew()).toBe(before);

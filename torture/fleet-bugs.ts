@@ -46,8 +46,8 @@ export const fleetBugs: readonly FleetBug[] = [
     noticedBy: "carries a run on when a worker is killed",
     plant: {
       file: "src/engines/postgres/worker.ts",
-      find: 'task.move.do === "work" || (await lossesOf(database, name)) >= mostLost',
-      replace: "(await lossesOf(database, name)) >= mostLost",
+      find: 'task.move.do === "work" || (await isLostWith(name))',
+      replace: "(await isLostWith(name))",
     },
   },
   {
@@ -56,7 +56,7 @@ export const fleetBugs: readonly FleetBug[] = [
     noticedBy: "gives a verification that ten workers were lost with",
     plant: {
       file: "src/engines/postgres/worker.ts",
-      find: 'task.move.do === "work" || (await lossesOf(database, name)) >= mostLost',
+      find: 'task.move.do === "work" || (await isLostWith(name))',
       replace: 'task.move.do === "work"',
     },
   },

@@ -734,6 +734,16 @@ describe.skipIf(findPostgres() === undefined)("a fleet", () => {
     expect(rig.sql(outcome)).toEqual([{ code: "workers-lost" }]);
   });
 
+  it("does not count workers against a run that it was driven by all the same", async () => {
+    await workers({});
+    const run = await submit(await project(one));
+    rig.sqlRun(`INSERT INTO autodev.losses (task, worker)
+      SELECT '${run}/drive/1', 'former-' || n FROM generate_series(1, 9) n`);
+    await workers({ a: { env: agent(working) } });
+    await rests(run);
+    expect(rig.sql(`SELECT FROM autodev.losses WHERE task = '${run}/drive/1'`)).toEqual([]);
+  });
+
   it("begins nothing that still lies there of a run that was stopped meanwhile", async () => {
     const env = agent(`echo x >> "$NOTES/stopped-late"; ${working}`);
     await workers({ a: { env, leaseSeconds: 2 }, b: { env, labels: ["gpu"], leaseSeconds: 60 } });

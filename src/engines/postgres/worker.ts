@@ -23,6 +23,7 @@ import { abandonedRuns, runsDue, unheardRuns } from "./rows/runs.ts";
 import {
   beat,
   countLoss,
+  forgetLossesWith,
   liveWorkers,
   lossesOf,
   markLost,
@@ -64,8 +65,10 @@ export interface DriveContext {
   readonly worker: string;
   /** Others drive it on: nothing that is under way is ended for that. */
   readonly handOver: AbortSignal;
-  /** Too many workers were lost while they drove it: it is driven no further. */
+  /** Too many workers were lost before they could drive it: it is driven no further. */
   readonly isDeadly: boolean;
+  /** Whoever is lost from now on was not lost by what comes before it: a run is long, and machines go. */
+  hasBegun(): Promise<unknown>;
 }
 
 export interface TaskContext {
@@ -119,7 +122,8 @@ async function serveOnce(options: WorkerOptions): Promise<Result<"drained" | "lo
     drive: (run) =>
       inHand(async (name) => {
         const isDeadly = await isLostWith(name);
-        return options.drive(run, { worker: id, handOver: handOver.signal, isDeadly });
+        const hasBegun = (): Promise<unknown> => forgetLossesWith(database, name);
+        return options.drive(run, { worker: id, handOver: handOver.signal, isDeadly, hasBegun });
       }),
     task: (task) => inHand((name) => doTask(task, name)),
     flow: (run) =>

@@ -163,6 +163,7 @@ async function driveHeld(
   const { epoch } = store;
   const driving = await runDriving(database, { id: row.id, epoch });
   if (!driving) return "again";
+  await at.hasBegun();
   const isFinishing = driving.stopping === "after-phase";
   const unfollow = store.follow(followMs);
   const pause = watchPause(fleet, row.id);

@@ -134,3 +134,7 @@ export async function lossesOf(database: Database, task: string): Promise<number
   );
   return row?.losses ?? 0;
 }
+
+/** It came further than where they were lost. */
+export const forgetLossesWith = (database: Database, task: string): Promise<unknown> =>
+  database.query("DELETE FROM autodev.losses WHERE task = $1", [task]);
